@@ -1,0 +1,125 @@
+package dag
+
+import "time"
+
+// Definition is one workflow as its author wrote it. Values are as read: defaults
+// are filled in by Parse, so a Definition from Parse can be run as it stands.
+type Definition struct {
+	Name        string
+	Description string
+	Params      []Param
+	Timeout     Timeout
+	OnFailure   OnFailure
+	Tasks       []Task
+}
+
+// OnFailure says what a failed task does to the rest of its instance.
+type OnFailure string
+
+// The values of on_failure.
+const (
+	OnFailureContinue OnFailure = "continue" // other branches go on; tasks below become upstream_failed
+	OnFailureEnd      OnFailure = "end"      // running tasks are killed, nothing more starts
+)
+
+// TimeoutAction says what happens when a timeout passes.
+type TimeoutAction string
+
+// The values of timeout.action.
+const (
+	TimeoutWarn        TimeoutAction = "warn"
+	TimeoutFail        TimeoutAction = "fail"
+	TimeoutWarnAndFail TimeoutAction = "warn_and_fail"
+)
+
+// Timeout is how long an attempt (from running) or an instance (from its round's
+// start) may take. A zero After is no timeout.
+type Timeout struct {
+	After  time.Duration
+	Action TimeoutAction
+}
+
+// ParamType is the type of a parameter's value; values travel as text of that type.
+type ParamType string
+
+// The types of a parameter.
+const (
+	ParamString  ParamType = "string"
+	ParamInteger ParamType = "integer"
+	ParamNumber  ParamType = "number"
+	ParamBoolean ParamType = "boolean"
+)
+
+// Param is a declared parameter. Default is nil where the start must give a value.
+type Param struct {
+	Name        string
+	Type        ParamType
+	Description string
+	Default     *string
+	Enum        []string
+}
+
+// Priority orders work of one worker group; a lower number goes first.
+type Priority int
+
+// The priorities, in the order in which their work is dispatched.
+const (
+	PriorityHighest Priority = iota
+	PriorityHigh
+	PriorityMedium
+	PriorityLow
+	PriorityLowest
+)
+
+// Retry is when a failed attempt is followed by another one. Either Delays lists
+// each wait (its length is the number of retries), or Times retries wait
+// Delay * Backoff^(k-1), never over MaxDelay (zero: one day).
+type Retry struct {
+	Times    int
+	Delay    time.Duration
+	Backoff  float64
+	MaxDelay time.Duration
+	Delays   []time.Duration
+}
+
+// Task is one node of a definition. Needs holds names of tasks of the same definition.
+type Task struct {
+	Name         string
+	Type         string
+	Needs        []string
+	Params       []Param // every Default is set: a task's params are values
+	Outputs      []string
+	Env          []EnvVar
+	WorkerGroup  string
+	Priority     Priority
+	Retry        Retry
+	Timeout      Timeout
+	AllowFailure bool
+	Disabled     bool
+	WorkingDir   string
+	Spec         Spec
+}
+
+// EnvVar is one variable of a task's environment.
+type EnvVar struct{ Name, Value string }
+
+// Spec is what a task type has for itself, one struct per type: ShellSpec, PythonSpec,
+// HTTPSpec, NoopSpec, WaitSpec. Validate reports every wrong field at once, with
+// names relative to the task.
+type Spec interface {
+	Validate() []FieldError
+}
+
+// FieldError is one wrong field of a document. Line and Column count from 1; zero
+// where the document has no text position. Value is at most 64 characters of what stood there.
+type FieldError struct {
+	Field   string `json:"field"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Value   string `json:"value,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+}
+
+// Error lets a FieldError travel as an error: "tasks[3].needs[0]: no task "x"".
+func (e FieldError) Error() string { return e.Field + ": " + e.Message }

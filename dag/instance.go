@@ -1,0 +1,99 @@
+package dag
+
+// Instance is one run of a workflow: the part of its rows that decides what happens
+// next. It belongs to one goroutine at a time; only Step changes it. Fields are
+// exported so that a store can write and rebuild it; after a rebuild from rows,
+// call Restore before the first Step.
+type Instance struct {
+	ID        int64
+	State     InstanceState
+	Reason    Reason
+	Round     int   // 1 at the first start, +1 at each recover or rerun
+	Seq       int64 // of the last Event; gap-free from 1
+	OnFailure OnFailure
+	DryRun    bool
+	Params    map[string]string // the start's own parameters
+	// WorkerGroup and Priority of the start; a task's own worker group wins.
+	WorkerGroup string
+	Priority    Priority
+
+	StartedAt  Millis // of the first round
+	FinishedAt Millis // zero while the round is not final
+	Deadline   Millis // of this round's timeout; zero for none, or once it has fired
+
+	// Tasks are the task instances in scope, in the order of the plan. A task out of
+	// the start's scope has none: its place holds the zero TaskInstance with State "".
+	Tasks []TaskInstance
+
+	plan *Plan
+	// Counters derived from Tasks; Restore rebuilds them.
+	open   int // tasks in scope that are not final
+	active int // tasks that are dispatched, running or killing
+	failed int // final tasks that make the instance fail
+}
+
+// TaskInstance is one task of an instance in its latest round.
+type TaskInstance struct {
+	State    TaskState
+	Reason   Reason
+	Round    int // in which it last left waiting, or was created
+	Attempts int // number of the latest attempt; 0 before the first
+	Retries  int // retries used in this round
+	Lost     int // workers lost in this round
+
+	ReadyAt    Millis // when it last became ready
+	NextAt     Millis // end of a retry wait, or of a wait task; zero for none
+	StartedAt  Millis // of the latest attempt
+	FinishedAt Millis
+
+	Outputs map[string]string // of the latest success
+
+	// Attempt is the live attempt; its Number is 0 while none is live.
+	Attempt Attempt
+	// unmet counts the needs in scope that are not done; Restore rebuilds it.
+	unmet int
+}
+
+// Attempt is one try to run a task, on one worker. Attempts are facts: once final, a
+// row never changes.
+type Attempt struct {
+	Task        int // index in the plan
+	Number      int // from 1, over all rounds
+	Round       int
+	Token       string // names this very attempt to the worker
+	Worker      string // node id; empty for tasks that run in the master
+	Incarnation string // of that worker's process
+	State       AttemptState
+	Reason      Reason
+	Message     string // one line for people, where the reason needs one
+
+	DispatchedAt Millis
+	StartedAt    Millis
+	FinishedAt   Millis
+	Deadline     Millis // of its timeout; zero for none, or once a warning was given
+	ExitCode     int
+	Tail         []byte // last 2 KiB of output
+	LogBytes     int64  // of all streams, as produced
+	Outputs      map[string]string
+
+	// KillReason is why it is being killed, while State is killing.
+	KillReason Reason
+}
+
+// Event is one row of an instance's history, in the order in which things happened.
+type Event struct {
+	Seq     int64
+	At      Millis
+	Code    EventCode
+	Task    int // index in the plan; -1 for the instance itself
+	Attempt int
+	Round   int
+	State   string // the state entered, where the event is a change of state
+	Reason  Reason
+	Message string
+	By      string // who asked, for control verbs
+	Warning bool   // an operator should look
+}
+
+// EventCode names what an Event tells.
+type EventCode string

@@ -1,0 +1,185 @@
+package sql
+
+import "github.com/porpoise/porpoise/dag"
+
+// Project groups workflows and the people who may touch them.
+type Project struct {
+	ID          int64
+	Name        string
+	Description string
+	CreatedAt   dag.Millis
+	UpdatedAt   dag.Millis
+}
+
+// Workflow is a named definition with its versions. Published is the version that
+// starts and schedules use; 0 while none is published. Latest is the highest saved.
+type Workflow struct {
+	ID          int64
+	ProjectID   int64
+	Project     string
+	Name        string
+	Description string
+	Published   int
+	Latest      int
+	CreatedAt   dag.Millis
+	UpdatedAt   dag.Millis
+}
+
+// Version is one saved text of a workflow; it never changes.
+type Version struct {
+	WorkflowID int64
+	Version    int
+	Text       string // YAML or JSON, byte for byte as saved
+	Format     string // "yaml" or "json"
+	Hash       string // of the text, hex SHA-256
+	CreatedAt  dag.Millis
+	CreatedBy  string
+}
+
+// Start is one wish to run a workflow: the instance and its command are made of it, with
+// the same id, in one transaction.
+type Start struct {
+	ID           int64 // from NextIDs
+	WorkflowID   int64
+	ProjectID    int64
+	Version      int
+	ScheduleTime dag.Millis
+	TriggerKey   string // "m<id>" for a manual start
+	Params       map[string]string
+	StartTasks   []string
+	Scope        dag.Scope
+	DryRun       bool
+	WorkerGroup  string
+	Priority     dag.Priority
+	OnFailure    dag.OnFailure
+	RerunOf      int64
+	By           string
+	At           dag.Millis
+	// Idempotency is the start's Idempotency-Key with its owner; zero where none was given.
+	Idempotency Idempotency
+}
+
+// Idempotency ties a request to its answer for 24 hours. Hash is of the request, so that the
+// same key with another request can be refused.
+type Idempotency struct {
+	UserID int64
+	Key    string
+	Hash   string
+}
+
+// InstanceRow is a workflow instance as it stands in the store.
+type InstanceRow struct {
+	ID           int64
+	WorkflowID   int64
+	ProjectID    int64
+	Project      string // joined
+	Workflow     string // joined
+	Version      int
+	State        dag.InstanceState
+	Reason       dag.Reason
+	Round        int
+	Owner        string // incarnation of the master that drives it; "" for none
+	OwnerEpoch   int64
+	CrashCount   int
+	Seq          int64
+	ScheduleTime dag.Millis
+	TriggerKey   string
+	Params       map[string]string
+	StartTasks   []string
+	Scope        dag.Scope
+	DryRun       bool
+	WorkerGroup  string
+	Priority     dag.Priority
+	OnFailure    dag.OnFailure
+	RerunOf      int64
+	CreatedBy    string
+	CreatedAt    dag.Millis
+	StartedAt    dag.Millis
+	FinishedAt   dag.Millis
+	Deadline     dag.Millis
+}
+
+// TaskRow is a task instance as it stands in the store; Index is its place in the plan.
+type TaskRow struct {
+	InstanceID int64
+	Index      int
+	Name       string
+	Type       string
+	dag.TaskInstance
+}
+
+// AttemptRow is an attempt as it stands in the store.
+type AttemptRow struct {
+	InstanceID int64
+	dag.Attempt
+}
+
+// EventRow is one line of an instance's history. TaskName is joined; "" for the instance itself.
+type EventRow struct {
+	InstanceID int64
+	TaskName   string
+	dag.Event
+}
+
+// CommandKind says what a command asks of the master that takes it.
+type CommandKind string
+
+// The kinds of command.
+const (
+	CommandStart  CommandKind = "start"  // begin a submitted instance
+	CommandResume CommandKind = "resume" // load an instance that has no owner, to apply its control rows
+)
+
+// Command is one row for a master to take; its slot is ID mod N.
+type Command struct {
+	ID         int64
+	InstanceID int64
+	Kind       CommandKind
+	Slot       int
+	Priority   dag.Priority
+	ProjectID  int64
+	CreatedAt  dag.Millis
+}
+
+// ControlRow is one wish about an instance or one of its tasks. AppliedAt is zero until
+// the owner has answered it; Result is dag.Applied.Result.
+type ControlRow struct {
+	ID         int64
+	InstanceID int64
+	Verb       dag.Verb
+	Tasks      []string
+	Scope      dag.Scope
+	Force      bool
+	By         string
+	At         dag.Millis
+	AppliedAt  dag.Millis
+	Result     string
+}
+
+// Claim is one command that a master takes: the transaction deletes the command row
+// and sets owner and owner_epoch+1 on its instance.
+type Claim struct {
+	Command  Command
+	Owner    string
+}
+
+// Claimed is an instance with all that is needed to go on with it.
+type Claimed struct {
+	Instance InstanceRow
+	Tasks    []TaskRow
+	Attempts []dag.Attempt // the live ones
+	Controls []ControlRow  // not yet applied, in id order
+	Version  Version
+}
+
+// Transition is what one or more Steps of one instance changed. Commit writes it only if
+// the instance's owner_epoch is still Epoch.
+type Transition struct {
+	Instance *dag.Instance // not stepped by anybody until Commit returned
+	Plan     *dag.Plan
+	Epoch    int64
+	Effects  *dag.Effects
+	// Release clears the owner: the instance is final, or rests.
+	Release bool
+	At      dag.Millis
+}
