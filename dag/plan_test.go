@@ -16,7 +16,7 @@ const storyStart Millis = 1_000_000
 type napSpec struct{ d time.Duration }
 
 func (napSpec) Validate() []FieldError   { return nil }
-func (n napSpec) WaitFor() time.Duration { return n.d }
+func (n napSpec) End(now Millis) Millis { return now.Add(n.d) }
 
 // planOf links tasks by their names; it trusts its caller that they have no cycle.
 func planOf(def *Definition) *Plan {

@@ -21,6 +21,9 @@ const (
 	TypeWait   = "wait"
 )
 
+// DefaultWorkerGroup is the group of tasks that name none, and of workers that are told none.
+const DefaultWorkerGroup = "default"
+
 // maxScript bounds a script; it travels inside a message of at most 4 MiB.
 const maxScript = 1 << 20
 

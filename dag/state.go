@@ -74,6 +74,7 @@ const (
 	ReasonReturned        Reason = "returned"         // the worker handed the attempt back, unstarted or drained
 	ReasonForcedStop      Reason = "forced_stop"      // stopped without waiting for the workers' word
 	ReasonCrashed         Reason = "crashed_master"   // quarantined: processing it ended masters
+	ReasonParams          Reason = "params"           // a parameter that the task uses has no value, or not one it can take
 	ReasonExitCode        Reason = "exit_code"        // the process ended with another code than 0
 )
 

@@ -12,9 +12,6 @@ const lostLimit = 2
 // overdueAfter is how long pausing or stopping may take before an operator is told.
 const overdueAfter = 2 * time.Minute
 
-// TypeWait is the task type that runs in the master: it holds no worker, only a timer.
-const TypeWait = "wait"
-
 // Step is the only place where an instance changes. It takes one input at the moment now
 // and returns what the caller must store and then do. It never fails: an input that no
 // longer fits changes nothing. It panics only where its own tables are broken. Whoever

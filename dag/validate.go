@@ -45,7 +45,7 @@ func (t *taskText) task(field string, out *Task) []FieldError {
 		WorkingDir: t.WorkingDir, Spec: t.spec,
 	}
 	errs := CheckName(field+".name", t.Name)
-	if t.WorkerGroup != "default" {
+	if t.WorkerGroup != DefaultWorkerGroup {
 		errs = append(errs, CheckName(field+".worker_group", t.WorkerGroup)...)
 	}
 	if t.WorkingDir != "" {
