@@ -1,6 +1,12 @@
 package dag
 
-import "time"
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/porpoise/porpoise/dag/document"
+)
 
 // Definition is one workflow as its author wrote it. Values are as read: defaults
 // are filled in by Parse, so a Definition from Parse can be run as it stands.
@@ -103,23 +109,29 @@ type Task struct {
 // EnvVar is one variable of a task's environment.
 type EnvVar struct{ Name, Value string }
 
-// Spec is what a task type has for itself, one struct per type: ShellSpec, PythonSpec,
-// HTTPSpec, NoopSpec, WaitSpec. Validate reports every wrong field at once, with
+// Spec is what a task type has for itself, one struct per type: *ShellSpec, *PythonSpec,
+// *HTTPSpec, *NoopSpec, *WaitSpec. Validate reports every wrong field at once, with
 // names relative to the task.
 type Spec interface {
 	Validate() []FieldError
 }
 
-// FieldError is one wrong field of a document. Line and Column count from 1; zero
-// where the document has no text position. Value is at most 64 characters of what stood there.
-type FieldError struct {
-	Field   string `json:"field"`
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Value   string `json:"value,omitempty"`
-	Line    int    `json:"line,omitempty"`
-	Column  int    `json:"column,omitempty"`
+// FieldError is one wrong field of a document.
+type FieldError = document.FieldError
+
+// priorities in their order; the text is what definitions, rows and the API hold.
+var priorities = [...]string{"highest", "high", "medium", "low", "lowest"}
+
+// String returns the priority's word.
+func (p Priority) String() string {
+	if p < 0 || int(p) >= len(priorities) {
+		return "priority " + strconv.Itoa(int(p))
+	}
+	return priorities[p]
 }
 
-// Error lets a FieldError travel as an error: "tasks[3].needs[0]: no task "x"".
-func (e FieldError) Error() string { return e.Field + ": " + e.Message }
+// ParsePriority reads a priority's word.
+func ParsePriority(word string) (Priority, bool) {
+	i := slices.Index(priorities[:], word)
+	return Priority(i), i >= 0
+}

@@ -22,11 +22,42 @@ type Effects struct {
 	Stale bool
 }
 
+// Add appends what a later Step of the same instance asked for. Stale stays set only
+// when nothing else happened.
+func (e *Effects) Add(more Effects) {
+	e.Stale = (e.Stale || e.empty()) && more.Stale
+	e.Changed = e.Changed || more.Changed
+	e.Tasks = append(e.Tasks, more.Tasks...)
+	e.Attempts = append(e.Attempts, more.Attempts...)
+	e.Events = append(e.Events, more.Events...)
+	e.Applied = append(e.Applied, more.Applied...)
+	e.Actions = append(e.Actions, more.Actions...)
+}
+
+// empty says that nothing is asked of the caller.
+func (e *Effects) empty() bool {
+	return !e.Changed && len(e.Applied) == 0 && len(e.Actions) == 0
+}
+
 // Applied is the answer to one Control.
 type Applied struct {
 	ID     int64
-	Result string // "applied", "already", or why not: a code such as "not_running"
+	Result string // one of the results below
 }
+
+// The results of a Control.
+const (
+	ResultApplied          = "applied"            // it was done, or is under way
+	ResultAlready          = "already"            // nothing to do: it is so, or is becoming so
+	ResultNotRunning       = "not_running"        // the instance is not in a state that can be paused, stopped ...
+	ResultNotPaused        = "not_paused"         // resume of something that is not paused
+	ResultNotSkippable     = "not_skippable"      // a worker holds the task: kill it first
+	ResultNotRecoverable   = "not_recoverable"    // recover of an instance that neither failed nor was stopped
+	ResultNothingToRecover = "nothing_to_recover" // recover of a success
+	ResultNotFinished      = "not_finished"       // rerun of an instance that is not final
+	ResultNoSuchTask       = "no_such_task"       // no task in scope has that index
+	ResultUnknownVerb      = "unknown_verb"
+)
 
 // Action is something to do once the rows are stored.
 type Action interface{ action() }
@@ -34,7 +65,8 @@ type Action interface{ action() }
 // Enqueue offers a ready task to the dispatcher. The caller answers with Assign.
 type Enqueue struct{ Task int }
 
-// Dequeue takes a task back from the dispatcher: it is no longer to be assigned.
+// Dequeue takes a task back from the dispatcher: it is no longer to be assigned. Taking
+// back one that is not there does nothing.
 type Dequeue struct{ Task int }
 
 // Dispatch sends an attempt to its worker. Sent again, with the same token, it does nothing.
@@ -55,7 +87,8 @@ type Disarm struct{ Timer Timer }
 // Finish says that the round is over: the instance is final and may be forgotten.
 type Finish struct{}
 
-// Rest says that a paused instance has nothing in flight and may leave memory.
+// Rest says that a paused instance has nothing on any worker and may leave memory. Timers
+// of wait tasks and retries are stored with their tasks and are due again after a load.
 type Rest struct{}
 
 func (Enqueue) action()  {}

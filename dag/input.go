@@ -4,7 +4,8 @@ package dag
 // The concrete types are below; a stale or repeated one changes nothing.
 type Input interface{ input() }
 
-// Begin starts the first round of a submitted instance.
+// Begin starts the first round of an instance that is submitted or in serial_wait. Its
+// effects name every task in scope, so that all their rows are written.
 type Begin struct{}
 
 // Assign gives a ready task to a worker that asked for work.
@@ -48,7 +49,8 @@ const (
 )
 
 // Timer is an armed moment that has passed. Step compares it with the row and
-// ignores it where the row no longer waits for it.
+// ignores it where the row no longer waits for it; one that fires too early (a clock
+// was set back) is only armed again.
 type Timer struct {
 	Kind         TimerKind
 	Task, Number int // -1 and 0 for the instance's own

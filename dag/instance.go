@@ -28,8 +28,7 @@ type Instance struct {
 	plan *Plan
 	// Counters derived from Tasks; Restore rebuilds them.
 	open   int // tasks in scope that are not final
-	active int // tasks that are dispatched, running or killing
-	failed int // final tasks that make the instance fail
+	active int // tasks with an attempt that a worker holds
 }
 
 // TaskInstance is one task of an instance in its latest round.
@@ -70,7 +69,7 @@ type Attempt struct {
 	DispatchedAt Millis
 	StartedAt    Millis
 	FinishedAt   Millis
-	Deadline     Millis // of its timeout; zero for none, or once a warning was given
+	Deadline     Millis // of its timeout; zero for none, or once it has fired
 	ExitCode     int
 	Tail         []byte // last 2 KiB of output
 	LogBytes     int64  // of all streams, as produced
@@ -97,3 +96,13 @@ type Event struct {
 
 // EventCode names what an Event tells.
 type EventCode string
+
+// The codes of events.
+const (
+	EventInstance        EventCode = "instance"         // the instance entered State
+	EventTask            EventCode = "task"             // a task entered State
+	EventTaskTimeout     EventCode = "task_timeout"     // an attempt runs over its timeout
+	EventWorkflowTimeout EventCode = "workflow_timeout" // the instance runs over its timeout
+	EventPauseOverdue    EventCode = "pause_overdue"    // pausing takes longer than it should
+	EventStopOverdue     EventCode = "stop_overdue"     // stopping takes longer than it should
+)

@@ -9,11 +9,76 @@ type Plan struct {
 	// Order is a topological order: every task after all that it needs; ties by index.
 	Order []int
 
-	index map[string]int
+	index   map[string]int
+	outputs outputs // which outputs each task sees
+	refs    []bool  // per task: whether its spec has ${name} to be put in
+}
+
+// NewPlan returns the plan of a definition. It reports names that stand twice, needs
+// that name no task, needs that stand twice, and every circle with its path; the plan
+// is nil where there are errors. It trusts the rest of the definition to be from Parse.
+func NewPlan(def *Definition) (*Plan, []FieldError) {
+	p := &Plan{Definition: def, index: make(map[string]int, len(def.Tasks))}
+	errs := p.indexNames()
+	errs = append(errs, p.connect()...)
+	if circles := p.sort(); len(circles) > 0 {
+		errs = append(errs, circles...)
+	}
+	if len(errs) > 0 {
+		if len(errs) > maxPlanErrors {
+			errs = errs[:maxPlanErrors]
+		}
+		return nil, errs
+	}
+	p.outputs = newOutputs(p)
+	p.refs = make([]bool, len(def.Tasks))
+	for i := range def.Tasks {
+		p.refs[i] = hasReferences(&def.Tasks[i])
+	}
+	return p, nil
 }
 
 // Task returns the index of the task named name.
 func (p *Plan) Task(name string) (int, bool) {
 	i, ok := p.index[name]
 	return i, ok
+}
+
+// Select tells for each task whether it is in scope when a start or rerun names some
+// tasks: those alone, with all that they need, or with all that need them. Without
+// names every task is in scope. An unknown scope is taken as only.
+func (p *Plan) Select(tasks []int, scope Scope) []bool {
+	in := make([]bool, len(p.Succ))
+	if len(tasks) == 0 {
+		for i := range in {
+			in[i] = true
+		}
+		return in
+	}
+	var edges [][]int
+	switch scope {
+	case ScopeUpstream:
+		edges = p.Pred
+	case ScopeDownstream:
+		edges = p.Succ
+	case ScopeOnly:
+	}
+	next := make([]int, 0, len(tasks))
+	for _, t := range tasks {
+		if !in[t] {
+			in[t] = true
+			next = append(next, t)
+		}
+	}
+	for edges != nil && len(next) > 0 {
+		t := next[len(next)-1]
+		next = next[:len(next)-1]
+		for _, n := range edges[t] {
+			if !in[n] {
+				in[n] = true
+				next = append(next, n)
+			}
+		}
+	}
+	return in
 }

@@ -1,5 +1,7 @@
 package dag
 
+import "fmt"
+
 // InstanceState is the state of a workflow instance. Its text is the same in SQL,
 // JSON, the console and the documents.
 type InstanceState string
@@ -57,10 +59,11 @@ const (
 type Reason string
 
 // The reasons that the core gives. A worker may report further ones in the same form
-// (exit_code, no_interpreter, working_dir ...): they are kept as they are.
+// (no_interpreter, working_dir ...): they are kept as they are.
 const (
 	ReasonTimeout         Reason = "timeout"          // the attempt or the instance ran over its timeout
 	ReasonKilledByUser    Reason = "killed_by_user"   // somebody asked for the kill
+	ReasonKilledOutside   Reason = "killed_outside"   // the process was killed, and nobody here had asked for it
 	ReasonStopped         Reason = "stopped"          // the instance was stopped
 	ReasonWorkflowFailed  Reason = "workflow_failed"  // on_failure: end ended this task
 	ReasonWorkflowTimeout Reason = "workflow_timeout" // the instance's timeout ended this task
@@ -68,7 +71,256 @@ const (
 	ReasonTaskKilled      Reason = "task_killed"      // an instance failed because a task was killed
 	ReasonUpstreamFailed  Reason = "upstream_failed"  // a task that this one needs did not succeed
 	ReasonWorkerLost      Reason = "worker_lost"      // the worker is gone, more often than allowed
+	ReasonReturned        Reason = "returned"         // the worker handed the attempt back, unstarted or drained
 	ReasonForcedStop      Reason = "forced_stop"      // stopped without waiting for the workers' word
 	ReasonCrashed         Reason = "crashed_master"   // quarantined: processing it ended masters
+	ReasonParams          Reason = "params"           // a parameter that the task uses has no value, or not one it can take
 	ReasonExitCode        Reason = "exit_code"        // the process ended with another code than 0
 )
+
+// StateInfo is one line of a state table.
+type StateInfo[S ~string] struct {
+	State S
+	Final bool   // ends its round (an attempt: for ever)
+	About string // one sentence: how one gets in and out
+	Next  []S    // what may follow within the round
+	Again []S    // what may follow when recover or rerun opens a new round
+}
+
+// table is a state table, with an index for lookups in O(1).
+type table[S ~string] struct {
+	what  string
+	rows  []StateInfo[S]
+	index map[S]int
+}
+
+// newTable indexes rows, in the order in which the states are shown.
+func newTable[S ~string](what string, rows ...StateInfo[S]) table[S] {
+	t := table[S]{what: what, rows: rows, index: make(map[S]int, len(rows))}
+	for i := range rows {
+		t.index[rows[i].State] = i
+	}
+	return t
+}
+
+func (t table[S]) find(s S) (StateInfo[S], bool) {
+	i, ok := t.index[s]
+	if !ok {
+		return StateInfo[S]{}, false
+	}
+	return t.rows[i], true
+}
+
+func (t table[S]) final(s S) bool {
+	i, ok := t.index[s]
+	return ok && t.rows[i].Final
+}
+
+func (t table[S]) parse(text string) (S, error) {
+	if _, ok := t.index[S(text)]; !ok {
+		return "", fmt.Errorf("%q is not the state of %s", text, t.what)
+	}
+	return S(text), nil
+}
+
+func (t table[S]) follows(a, b S) bool {
+	i, ok := t.index[a]
+	return ok && has(t.rows[i].Next, b)
+}
+
+func (t table[S]) again(a, b S) bool {
+	i, ok := t.index[a]
+	return ok && has(t.rows[i].Again, b)
+}
+
+// has is slices.Contains without its generic call for slices of a handful of words.
+func has[S ~string](list []S, s S) bool {
+	for i := range list {
+		if list[i] == s {
+			return true
+		}
+	}
+	return false
+}
+
+// The one place where the states, their order and their transitions are written down:
+// Step panics on any other transition, Restore refuses rows that contradict it, and
+// docs/STATES.md is printed from it.
+var (
+	instanceTable = newTable("an instance",
+		StateInfo[InstanceState]{
+			State: InstanceSubmitted, About: "Stored with its start command; leaves when a master begins it, or when it is stopped before that.",
+			Next: []InstanceState{InstanceSerialWait, InstanceRunning, InstanceStopping, InstanceQuarantined},
+		},
+		StateInfo[InstanceState]{
+			State: InstanceSerialWait, About: "Waits for earlier instances of its workflow; leaves when its turn comes, or when it is stopped.",
+			Next: []InstanceState{InstanceRunning, InstanceStopping, InstanceQuarantined},
+		},
+		StateInfo[InstanceState]{
+			State: InstanceRunning, About: "Its tasks are being run; leaves when every task is final, or when somebody pauses or stops it.",
+			Next: []InstanceState{InstancePausing, InstanceStopping, InstanceFailed, InstanceSuccess, InstanceQuarantined},
+		},
+		StateInfo[InstanceState]{
+			State: InstancePausing, About: "Nothing new starts, what workers hold is awaited; leaves when they hold nothing more, or by resume or stop.",
+			Next: []InstanceState{InstanceRunning, InstancePaused, InstanceStopping, InstanceFailed, InstanceSuccess, InstanceQuarantined},
+		},
+		StateInfo[InstanceState]{
+			State: InstancePaused, About: "Nothing is on a worker and nothing starts; leaves by resume or stop, by its timeout, or when its last task becomes final.",
+			Next: []InstanceState{InstanceRunning, InstanceStopping, InstanceFailed, InstanceSuccess, InstanceQuarantined},
+		},
+		StateInfo[InstanceState]{
+			State: InstanceStopping, About: "Everything is being killed; leaves when no worker holds anything more, or at once by a forced stop.",
+			Next: []InstanceState{InstanceStopped, InstanceFailed, InstanceSuccess, InstanceQuarantined},
+		},
+		StateInfo[InstanceState]{
+			State: InstanceStopped, Final: true, About: "Somebody stopped it and at least one task was killed by that; recover or rerun opens a new round.",
+			Again: []InstanceState{InstanceRunning},
+		},
+		StateInfo[InstanceState]{
+			State: InstanceFailed, Final: true, About: "A task failed or was killed, or the timeout passed; recover or rerun opens a new round.",
+			Again: []InstanceState{InstanceRunning},
+		},
+		StateInfo[InstanceState]{
+			State: InstanceSuccess, Final: true, About: "Every task is done; rerun opens a new round.",
+			Again: []InstanceState{InstanceRunning},
+		},
+		StateInfo[InstanceState]{
+			State: InstanceQuarantined, Final: true, About: "Working on it ended masters three times, so no master touches it again.",
+		},
+	)
+
+	taskTable = newTable("a task",
+		StateInfo[TaskState]{
+			State: TaskWaiting, About: "Waits for the tasks that it needs; leaves when all are done, when one of them can't be, or by kill, skip or the end of the instance.",
+			Next: []TaskState{TaskReady, TaskRunning, TaskKilled, TaskSkipped, TaskUpstreamFailed, TaskDisabled},
+		},
+		StateInfo[TaskState]{
+			State: TaskReady, About: "All that it needs is done; leaves when a worker takes it (a wait task: when the instance runs), or by kill, skip or the end of the instance.",
+			Next: []TaskState{TaskDispatched, TaskRunning, TaskKilled, TaskSkipped},
+		},
+		StateInfo[TaskState]{
+			State: TaskDispatched, About: "An attempt is on its way to a worker; leaves by the worker's word, its loss, or a kill.",
+			Next: []TaskState{TaskReady, TaskRunning, TaskRetryWait, TaskKilling, TaskSuccess, TaskFailed, TaskKilled},
+		},
+		StateInfo[TaskState]{
+			State: TaskRunning, About: "Its attempt runs; leaves by the worker's word, its loss, a timeout, or a kill.",
+			Next: []TaskState{TaskReady, TaskRetryWait, TaskKilling, TaskSuccess, TaskFailed, TaskKilled},
+		},
+		StateInfo[TaskState]{
+			State: TaskRetryWait, About: "Its last attempt failed and another is allowed; leaves when the wait is over, or by kill, skip or the end of the instance.",
+			Next: []TaskState{TaskReady, TaskRunning, TaskKilled, TaskSkipped},
+		},
+		StateInfo[TaskState]{
+			State: TaskKilling, About: "The worker was told to end the attempt; leaves by its word or its loss (after a timeout possibly into another attempt), or by a forced stop.",
+			Next: []TaskState{TaskRetryWait, TaskSuccess, TaskFailed, TaskKilled},
+		},
+		StateInfo[TaskState]{
+			State: TaskSuccess, Final: true, About: "An attempt succeeded, or its wait is over; only a rerun in a new round leaves it.",
+			Again: []TaskState{TaskWaiting},
+		},
+		StateInfo[TaskState]{
+			State: TaskForcedSuccess, Final: true, About: "Somebody declared it successful; only a rerun in a new round leaves it.",
+			Again: []TaskState{TaskWaiting},
+		},
+		StateInfo[TaskState]{
+			State: TaskFailed, Final: true, About: "Its last allowed attempt failed; a new round may reset it.",
+			Again: []TaskState{TaskWaiting},
+		},
+		StateInfo[TaskState]{
+			State: TaskKilled, Final: true, About: "Somebody, or the end of its instance, ended it; a new round may reset it.",
+			Again: []TaskState{TaskWaiting},
+		},
+		StateInfo[TaskState]{
+			State: TaskSkipped, Final: true, About: "Somebody skipped it, which counts as done; only a rerun in a new round leaves it.",
+			Again: []TaskState{TaskWaiting},
+		},
+		StateInfo[TaskState]{
+			State: TaskUpstreamFailed, Final: true, About: "A task that it needs failed or was killed, so it never ran; a new round may reset it.",
+			Again: []TaskState{TaskWaiting},
+		},
+		StateInfo[TaskState]{
+			State: TaskDisabled, Final: true, About: "It is disabled and all that it needs is done, which counts as done; only a rerun in a new round leaves it.",
+			Again: []TaskState{TaskWaiting},
+		},
+	)
+
+	attemptTable = newTable("an attempt",
+		StateInfo[AttemptState]{
+			State: AttemptDispatched, About: "Given to a worker; leaves by the worker's word, its loss, or a kill.",
+			Next: []AttemptState{AttemptRunning, AttemptKilling, AttemptSuccess, AttemptFailed, AttemptKilled, AttemptLost, AttemptReturned},
+		},
+		StateInfo[AttemptState]{
+			State: AttemptRunning, About: "The worker started it; leaves by the worker's word, its loss, or a kill.",
+			Next: []AttemptState{AttemptKilling, AttemptSuccess, AttemptFailed, AttemptKilled, AttemptLost, AttemptReturned},
+		},
+		StateInfo[AttemptState]{
+			State: AttemptKilling, About: "The worker was told to end it; leaves by its word or its loss, or by a forced stop.",
+			Next: []AttemptState{AttemptSuccess, AttemptFailed, AttemptKilled, AttemptLost, AttemptReturned},
+		},
+		StateInfo[AttemptState]{State: AttemptSuccess, Final: true, About: "It ended well."},
+		StateInfo[AttemptState]{State: AttemptFailed, Final: true, About: "It ended badly, or ran over its timeout."},
+		StateInfo[AttemptState]{State: AttemptKilled, Final: true, About: "It was ended on request, or given up by a forced stop."},
+		StateInfo[AttemptState]{State: AttemptLost, Final: true, About: "Its worker is gone, and it with it."},
+		StateInfo[AttemptState]{State: AttemptReturned, Final: true, About: "The worker handed it back; that is no failure and burns no retry."},
+	)
+)
+
+// InstanceStates returns the table of instance states, in their order.
+func InstanceStates() []StateInfo[InstanceState] {
+	return append([]StateInfo[InstanceState](nil), instanceTable.rows...)
+}
+
+// TaskStates returns the table of task states, in their order.
+func TaskStates() []StateInfo[TaskState] {
+	return append([]StateInfo[TaskState](nil), taskTable.rows...)
+}
+
+// AttemptStates returns the table of attempt states, in their order.
+func AttemptStates() []StateInfo[AttemptState] {
+	return append([]StateInfo[AttemptState](nil), attemptTable.rows...)
+}
+
+// ParseInstanceState returns the state written as text, or an error that quotes it.
+func ParseInstanceState(text string) (InstanceState, error) { return instanceTable.parse(text) }
+
+// ParseTaskState returns the state written as text, or an error that quotes it.
+func ParseTaskState(text string) (TaskState, error) { return taskTable.parse(text) }
+
+// ParseAttemptState returns the state written as text, or an error that quotes it.
+func ParseAttemptState(text string) (AttemptState, error) { return attemptTable.parse(text) }
+
+// Valid says whether s is a state of an instance.
+func (s InstanceState) Valid() bool { _, ok := instanceTable.find(s); return ok }
+
+// Final says whether s ends a round.
+func (s InstanceState) Final() bool { return instanceTable.final(s) }
+
+// CanFollow says whether next may follow s within a round.
+func (s InstanceState) CanFollow(next InstanceState) bool { return instanceTable.follows(s, next) }
+
+// CanFollowAgain says whether next may follow s when a new round opens.
+func (s InstanceState) CanFollowAgain(next InstanceState) bool { return instanceTable.again(s, next) }
+
+// Valid says whether s is a state of a task.
+func (s TaskState) Valid() bool { _, ok := taskTable.find(s); return ok }
+
+// Final says whether s ends the task's round.
+func (s TaskState) Final() bool { return taskTable.final(s) }
+
+// Live says whether a task in s has an attempt that is not final.
+func (s TaskState) Live() bool { return s == TaskDispatched || s == TaskRunning || s == TaskKilling }
+
+// CanFollow says whether next may follow s within a round.
+func (s TaskState) CanFollow(next TaskState) bool { return taskTable.follows(s, next) }
+
+// CanFollowAgain says whether next may follow s when a new round opens.
+func (s TaskState) CanFollowAgain(next TaskState) bool { return taskTable.again(s, next) }
+
+// Valid says whether s is a state of an attempt.
+func (s AttemptState) Valid() bool { _, ok := attemptTable.find(s); return ok }
+
+// Final says whether s is the attempt's last state.
+func (s AttemptState) Final() bool { return attemptTable.final(s) }
+
+// CanFollow says whether next may follow s.
+func (s AttemptState) CanFollow(next AttemptState) bool { return attemptTable.follows(s, next) }

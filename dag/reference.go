@@ -1,0 +1,232 @@
+package dag
+
+import (
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/porpoise/porpoise/dag/document"
+)
+
+// dotted finds ${a.b} in a script: a reference that only other fields have. What a
+// shell itself writes with a dot, such as ${file%.txt}, does not look like it.
+var dotted = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z0-9_]+)+\}`)
+
+func dottedReference(script string) string { return dotted.FindString(script) }
+
+// expand replaces each ${name} of text by what lookup gives for it, once: what is put
+// in is not looked at again. $${ stands for ${ itself.
+func expand(text string, lookup func(name string) (string, *FieldError)) (string, *FieldError) {
+	if !strings.Contains(text, "${") {
+		return text, nil
+	}
+	var b strings.Builder
+	for {
+		at := strings.Index(text, "${")
+		if at < 0 {
+			b.WriteString(text)
+			return b.String(), nil
+		}
+		if at > 0 && text[at-1] == '$' {
+			b.WriteString(text[:at-1])
+			b.WriteString("${")
+			text = text[at+2:]
+			continue
+		}
+		b.WriteString(text[:at])
+		name, rest, closed := strings.Cut(text[at+2:], "}")
+		if !closed {
+			return "", &FieldError{Code: document.CodeSyntax, Value: document.Shown(text[at:]), Message: "${ has no closing brace; for the characters themselves write $${"}
+		}
+		value, err := lookup(name)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(value)
+		text = rest
+	}
+}
+
+func hasReferences(t *Task) bool {
+	if strings.Contains(t.WorkingDir, "${") {
+		return true
+	}
+	found := false
+	if t.Spec != nil {
+		eachText(reflect.ValueOf(t.Spec), "", func(_, text string) string {
+			found = found || strings.Contains(text, "${")
+			return text
+		})
+	}
+	return found
+}
+
+// checkTimeExpression refuses $[...] where time expressions will once be: a text that
+// stands there now would change its meaning on that day.
+func checkTimeExpression(field, text string) *FieldError {
+	at := strings.Index(text, "$[")
+	if at < 0 {
+		return nil
+	}
+	return &FieldError{
+		Field: field, Code: document.CodeNotAvailable, Value: document.Shown(text[at:]),
+		Message: "time expressions ($[...]) are not available yet: they come in a later version; ${system.biz.date} and ${system.datetime} are there now",
+	}
+}
+
+// references checks every ${name} of a definition against what gives names.
+type references struct {
+	def *Definition
+	// plan is nil where the graph has errors; every output then counts as seen, so
+	// that one mistake is not reported as many.
+	plan     *Plan
+	index    map[string]int
+	workflow map[string]bool
+	errs     []FieldError
+}
+
+func checkReferences(def *Definition, plan *Plan) []FieldError {
+	r := &references{def: def, plan: plan, workflow: map[string]bool{}, index: map[string]int{}}
+	for i := range def.Tasks {
+		r.index[def.Tasks[i].Name] = i
+	}
+	for i := range def.Params {
+		p := &def.Params[i]
+		r.workflow[p.Name] = true
+		if p.Default != nil {
+			r.text(document.FieldKey("params", p.Name), *p.Default, r.builtinOnly)
+		}
+	}
+	for i := range def.Tasks {
+		if len(r.errs) >= maxPlanErrors {
+			break
+		}
+		r.task(i)
+	}
+	return r.errs
+}
+
+func (r *references) text(field, text string, known func(name string) *FieldError) {
+	_, err := expand(text, func(name string) (string, *FieldError) { return "", known(name) })
+	if err != nil {
+		err.Field = field
+		r.errs = append(r.errs, *err)
+	}
+}
+
+func (r *references) task(i int) {
+	t := &r.def.Tasks[i]
+	prefix := taskField(i)
+	upper := func(name string) *FieldError { return r.known(i, name, false) }
+	all := func(name string) *FieldError { return r.known(i, name, true) }
+	for k := range t.Params {
+		if p := &t.Params[k]; p.Default != nil {
+			r.text(document.FieldKey(prefix+".params", p.Name), *p.Default, upper)
+		}
+	}
+	for k := range t.Env {
+		r.text(document.FieldKey(prefix+".env", t.Env[k].Name), t.Env[k].Value, all)
+	}
+	r.text(prefix+".working_dir", t.WorkingDir, all)
+	if t.Spec == nil {
+		return
+	}
+	eachText(reflect.ValueOf(t.Spec), "", func(field, text string) string {
+		r.text(prefix+"."+field, text, all)
+		return text
+	})
+}
+
+// builtinOnly is what a workflow's parameter may refer to.
+func (r *references) builtinOnly(name string) *FieldError {
+	if isBuiltin(name) {
+		return nil
+	}
+	return &FieldError{
+		Code: CodeUnknownName, Value: document.Shown(name),
+		Message: "${" + document.Shown(name) + "} is not known here: a workflow's parameter can refer to built-in names only: " + strings.Join(builtinNames(), ", "),
+	}
+}
+
+// known tells what is wrong with a reference in task i. own says whether the task's
+// own parameters may be named.
+func (r *references) known(i int, name string, own bool) *FieldError {
+	t := &r.def.Tasks[i]
+	if isBuiltin(name) || r.workflow[name] {
+		return nil
+	}
+	if own {
+		for k := range t.Params {
+			if t.Params[k].Name == name {
+				return nil
+			}
+		}
+	}
+	fail := func(why string) *FieldError {
+		return &FieldError{Code: CodeUnknownName, Value: document.Shown(name), Message: "${" + document.Shown(name) + "} is not known here: " + why}
+	}
+	if task, output, ok := cutLast(name); ok {
+		from, exists := r.index[task]
+		switch {
+		case !exists:
+			return fail("there is no task " + document.Quoted(task) + r.meant(i, name))
+		case !hasOutput(&r.def.Tasks[from], output):
+			return fail("the task " + document.Quoted(task) + " declares no output " + document.Quoted(output))
+		case r.plan != nil && !r.plan.outputs.sees(i, from):
+			return fail("this task does not come after " + document.Quoted(task) + ": add it to needs")
+		}
+		return nil
+	}
+	if r.plan == nil {
+		for k := range r.def.Tasks {
+			if hasOutput(&r.def.Tasks[k], name) {
+				return nil
+			}
+		}
+		return fail("no parameter and no output has this name")
+	}
+	for from := range r.plan.outputs.seenBy(i) {
+		if hasOutput(&r.def.Tasks[from], name) {
+			return nil
+		}
+	}
+	return fail("no parameter, and no output of a task before this one, has this name" + r.meant(i, name))
+}
+
+// meant suggests the nearest name that task i could have meant.
+func (r *references) meant(i int, name string) string {
+	known := builtinNames()
+	for k := range r.def.Params {
+		known = append(known, r.def.Params[k].Name)
+	}
+	for k := range r.def.Tasks[i].Params {
+		known = append(known, r.def.Tasks[i].Params[k].Name)
+	}
+	if r.plan != nil {
+		for from := range r.plan.outputs.seenBy(i) {
+			known = append(known, r.def.Tasks[from].Outputs...)
+		}
+	}
+	if near := document.Nearest(name, known); near != "" {
+		return "; did you mean ${" + near + "}?"
+	}
+	return ""
+}
+
+// cutLast splits task.output: a task's name may have dots, an output's not.
+func cutLast(name string) (task, output string, ok bool) {
+	at := strings.LastIndexByte(name, '.')
+	if at < 0 {
+		return "", "", false
+	}
+	return name[:at], name[at+1:], true
+}
+
+func hasOutput(t *Task, name string) bool {
+	for _, o := range t.Outputs {
+		if o == name {
+			return true
+		}
+	}
+	return false
+}

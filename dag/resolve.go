@@ -1,0 +1,269 @@
+package dag
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/porpoise/porpoise/dag/document"
+)
+
+// Facts are what an instance does not know of itself and its built-in parameters tell.
+type Facts struct {
+	Project, Workflow string
+	WorkflowID        int64
+	Version           int
+	ScheduleTime      Millis // zero for a start by hand
+	Now               Millis
+}
+
+// base is the moment that built-in dates are reckoned from.
+func (f Facts) base() time.Time {
+	if f.ScheduleTime != 0 {
+		return f.ScheduleTime.Time()
+	}
+	return f.Now.Time()
+}
+
+// TaskRun is a task made ready for a worker: parameters are put in.
+type TaskRun struct {
+	Type       string
+	Spec       json.RawMessage // of the type's Spec struct
+	Env        map[string]string
+	Outputs    []string // names that are kept
+	WorkingDir string
+}
+
+// builtins are the parameters that every task has. In scripts they have underscores,
+// elsewhere dots in their place are understood too.
+var builtins = [...]struct {
+	name  string
+	value func(in *Instance, task string, f Facts) string
+}{
+	{"system_biz_date", func(_ *Instance, _ string, f Facts) string { return f.base().AddDate(0, 0, -1).Format("20060102") }},
+	{"system_biz_curdate", func(_ *Instance, _ string, f Facts) string { return f.base().Format("20060102") }},
+	{"system_datetime", func(_ *Instance, _ string, f Facts) string { return f.base().Format("20060102150405") }},
+	{"system_workflow_instance_id", func(in *Instance, _ string, _ Facts) string { return strconv.FormatInt(in.ID, 10) }},
+	{"system_workflow_name", func(_ *Instance, _ string, f Facts) string { return f.Workflow }},
+	{"system_project_name", func(_ *Instance, _ string, f Facts) string { return f.Project }},
+	{"system_task_name", func(_ *Instance, task string, _ Facts) string { return task }},
+}
+
+func builtinNames() []string {
+	names := make([]string, len(builtins))
+	for i := range builtins {
+		names[i] = builtins[i].name
+	}
+	return names
+}
+
+// builtinOf returns the name with underscores of a built-in in either form.
+func builtinOf(name string) (string, bool) {
+	if !strings.HasPrefix(name, "system.") && !strings.HasPrefix(name, "system_") {
+		return "", false
+	}
+	under := name
+	if name[len("system")] == '.' {
+		if strings.Contains(name, "_") {
+			return "", false
+		}
+		under = strings.ReplaceAll(name, ".", "_")
+	}
+	for i := range builtins {
+		if builtins[i].name == under {
+			return under, true
+		}
+	}
+	return "", false
+}
+
+func isBuiltin(name string) bool {
+	_, ok := builtinOf(name)
+	return ok
+}
+
+// Resolve puts the parameters into a task that is about to be dispatched. Its
+// environment holds every parameter and output that the task sees, byte for byte,
+// and its own env on top; its text fields have each ${name} replaced once. Of values
+// with one name the first of these wins: the start's, the task's own, outputs of
+// ancestors (the nearest), the workflow's, built-in ones. The error is a FieldError:
+// a name without a value, or a value that does not fit where it is put.
+func Resolve(in *Instance, task int, facts Facts) (TaskRun, error) {
+	r := resolver{in: in, task: task, t: &in.plan.Definition.Tasks[task]}
+	run := TaskRun{Type: r.t.Type, Outputs: r.t.Outputs, WorkingDir: r.t.WorkingDir}
+	if err := r.parameters(facts); err != nil {
+		return TaskRun{}, *err
+	}
+	// The task's env refers to parameters, never to itself: order means nothing there.
+	own := make([]string, len(r.t.Env))
+	for i, e := range r.t.Env {
+		value, err := expand(e.Value, r.lookup)
+		if err != nil {
+			return TaskRun{}, r.at(err, document.FieldKey("env", e.Name))
+		}
+		own[i] = value
+	}
+	spec := r.t.Spec
+	if in.plan.refs[task] {
+		var err *FieldError
+		if spec, err = r.spec(); err != nil {
+			return TaskRun{}, *err
+		}
+		if run.WorkingDir, err = expand(run.WorkingDir, r.lookup); err == nil && run.WorkingDir != "" {
+			err = checkResolvedDir(run.WorkingDir)
+		}
+		if err != nil {
+			return TaskRun{}, r.at(err, "working_dir")
+		}
+	}
+	text, err := encodeSpec(spec)
+	if err != nil {
+		return TaskRun{}, fmt.Errorf("encode the spec of task %s: %w", document.Quoted(r.t.Name), err)
+	}
+	run.Spec = text
+	for i, e := range r.t.Env {
+		r.values[e.Name] = own[i]
+	}
+	run.Env = r.values
+	return run, nil
+}
+
+// resolver gathers the values of one task.
+type resolver struct {
+	in     *Instance
+	task   int
+	t      *Task
+	values map[string]string
+}
+
+// at gives an error its place in the definition.
+func (r *resolver) at(err *FieldError, field string) FieldError {
+	e := *err
+	e.Field = taskField(r.task) + "." + field
+	return e
+}
+
+// parameters fills values, the weakest source first.
+func (r *resolver) parameters(facts Facts) *FieldError {
+	def := r.in.plan.Definition
+	r.values = make(map[string]string, len(builtins)+len(def.Params)+len(r.t.Params)+len(r.t.Env)+8)
+	for i := range builtins {
+		r.values[builtins[i].name] = builtins[i].value(r.in, r.t.Name, facts)
+	}
+	// Workflow parameters refer to built-in names alone, so that lookups among values
+	// must not find the ones before them: they are put in together, afterwards.
+	if err := r.declared("params", def.Params); err != nil {
+		return err
+	}
+	for from := range r.in.plan.outputs.seenBy(r.task) {
+		for name, value := range r.in.Tasks[from].Outputs {
+			r.values[name] = value // of two that give one name, the later is the nearer
+		}
+	}
+	for name, value := range r.in.Params {
+		r.values[name] = value
+	}
+	return r.declared(taskField(r.task)+".params", r.t.Params)
+}
+
+// declared puts in the defaults of parameters where the start gives no value.
+func (r *resolver) declared(field string, params []Param) *FieldError {
+	if len(params) == 0 {
+		return nil
+	}
+	type pair struct{ name, value string }
+	resolved := make([]pair, 0, len(params))
+	for i := range params {
+		p := &params[i]
+		if _, given := r.in.Params[p.Name]; given || p.Default == nil {
+			continue
+		}
+		value, err := expand(*p.Default, r.lookup)
+		if err == nil && value != *p.Default {
+			if code, message := p.wrong(value); message != "" {
+				err = &FieldError{Code: code, Message: message, Value: document.Shown(value)}
+			}
+		}
+		if err != nil {
+			e := *err
+			e.Field = document.FieldKey(field, p.Name)
+			return &e
+		}
+		resolved = append(resolved, pair{p.Name, value})
+	}
+	for _, p := range resolved {
+		r.values[p.name] = p.value
+	}
+	return nil
+}
+
+// lookup returns the value of a name, or of an output by task.name.
+func (r *resolver) lookup(name string) (string, *FieldError) {
+	if value, ok := r.values[name]; ok {
+		return value, nil
+	}
+	if under, ok := builtinOf(name); ok {
+		return r.values[under], nil
+	}
+	missing := func(why string) *FieldError {
+		return &FieldError{Code: CodeUnknownName, Value: document.Shown(name), Message: "there is no value for ${" + document.Shown(name) + "}: " + why}
+	}
+	task, output, ok := cutLast(name)
+	if !ok {
+		return "", missing("no parameter and no finished task before this one gives it")
+	}
+	from, ok := r.in.plan.Task(task)
+	if !ok || !r.in.plan.outputs.sees(r.task, from) {
+		return "", missing("this task does not come after a task " + document.Quoted(task))
+	}
+	value, ok := r.in.Tasks[from].Outputs[output]
+	if !ok {
+		return "", missing("the task " + document.Quoted(task) + " has not given the output " + document.Quoted(output))
+	}
+	return value, nil
+}
+
+// spec returns a copy of the task's spec with the values put in, checked once more.
+func (r *resolver) spec() (Spec, *FieldError) {
+	fail := func(err error) *FieldError {
+		return &FieldError{Field: taskField(r.task), Code: document.CodeInvalid, Message: "copy the spec: " + err.Error()}
+	}
+	text, err := encodeSpec(r.t.Spec)
+	if err != nil {
+		return nil, fail(err)
+	}
+	spec, _ := NewSpec(r.t.Type)
+	if err := json.Unmarshal(text, spec); err != nil {
+		return nil, fail(err)
+	}
+	var first *FieldError
+	eachText(reflect.ValueOf(spec), "", func(field, text string) string {
+		value, err := expand(text, r.lookup)
+		if err != nil {
+			if first == nil {
+				e := r.at(err, field)
+				first = &e
+			}
+			return text
+		}
+		return value
+	})
+	if first != nil {
+		return nil, first
+	}
+	if errs := spec.Validate(); len(errs) > 0 {
+		e := r.at(&errs[0], errs[0].Field)
+		return nil, &e
+	}
+	return spec, nil
+}
+
+func checkResolvedDir(dir string) *FieldError {
+	if strings.HasPrefix(dir, "${") { // a value that looks like a reference is none
+		return &FieldError{Code: document.CodeInvalid, Message: "want an absolute path", Value: document.Shown(dir)}
+	}
+	return checkWorkingDir("working_dir", dir)
+}

@@ -1,0 +1,133 @@
+package dag
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/porpoise/porpoise/dag/document"
+)
+
+// Duration is a length of time in a Spec. In JSON it is a text such as 90s or 1h30m.
+type Duration = document.Duration
+
+// The task types.
+const (
+	TypeShell  = "shell"
+	TypePython = "python"
+	TypeHTTP   = "http"
+	TypeNoop   = "noop"
+	TypeWait   = "wait"
+)
+
+// DefaultWorkerGroup is the group of tasks that name none, and of workers that are told none.
+const DefaultWorkerGroup = "default"
+
+// maxScript bounds a script; it travels inside a message of at most 4 MiB.
+const maxScript = 1 << 20
+
+// taskType is one task type as definitions know it.
+type taskType struct {
+	name string
+	doc  string
+	spec func() Spec
+}
+
+// taskTypes in the order in which people see them.
+var taskTypes = [...]taskType{
+	{TypeShell, "Runs a script with sh or another shell.", func() Spec { return &ShellSpec{} }},
+	{TypePython, "Runs a script with Python.", func() Spec { return &PythonSpec{} }},
+	{TypeHTTP, "Calls a URL and checks the answer.", func() Spec { return &HTTPSpec{} }},
+	{TypeNoop, "Does nothing: a place where branches meet.", func() Spec { return &NoopSpec{} }},
+	{TypeWait, "Waits for some time, or until a moment, without taking a worker.", func() Spec { return &WaitSpec{} }},
+}
+
+// TaskTypes returns the names of all task types.
+func TaskTypes() []string {
+	names := make([]string, len(taskTypes))
+	for i := range taskTypes {
+		names[i] = taskTypes[i].name
+	}
+	return names
+}
+
+// NewSpec returns an empty Spec of a task type, for JSON to be read into; false for
+// an unknown type.
+func NewSpec(name string) (Spec, bool) {
+	for i := range taskTypes {
+		if taskTypes[i].name == name {
+			return taskTypes[i].spec(), true
+		}
+	}
+	return nil, false
+}
+
+// checkScript checks what every script has in common.
+func checkScript(script string) []FieldError {
+	fail := func(code, message, value string) []FieldError {
+		return []FieldError{{Field: "script", Code: code, Message: message, Value: document.Shown(value)}}
+	}
+	if err := checkText("script", script); err != nil {
+		return []FieldError{*err}
+	}
+	if strings.TrimSpace(script) == "" && script != "" {
+		return fail(document.CodeRequired, "the script is blank", "")
+	}
+	if at := strings.Index(script, "$["); at >= 0 {
+		return fail(document.CodeNotAvailable,
+			"time expressions ($[...]) are not replaced in scripts: use a variable such as ${system_biz_date}, or reckon with date", script[at:])
+	}
+	if dotted := dottedReference(script); dotted != "" {
+		return fail(document.CodeInvalid, "the script is run as it stands, "+document.Quoted(dotted)+" is not replaced: "+wayOut(dotted), dotted)
+	}
+	return nil
+}
+
+// wayOut says what to write in a script instead of a dotted reference.
+func wayOut(dotted string) string {
+	name := strings.TrimSuffix(strings.TrimPrefix(dotted, "${"), "}")
+	if strings.HasPrefix(name, "system.") {
+		return "use the variable " + strings.ReplaceAll(name, ".", "_")
+	}
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	return "use the variable " + last + ", or set one of your own under env: (" + last + ": " + dotted + ")"
+}
+
+// eachText calls f with every text of a spec that takes ${name}, and stores what f
+// returns in its place. Fields with the tag verbatim:"true" are passed over. The
+// entries of a map come in the order of their keys.
+func eachText(v reflect.Value, field string, f func(field, text string) string) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			eachText(v.Elem(), field, f)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			tag := v.Type().Field(i).Tag
+			name, _, _ := strings.Cut(tag.Get("json"), ",")
+			if name == "" || name == "-" || tag.Get("verbatim") == "true" {
+				continue
+			}
+			eachText(v.Field(i), document.FieldKey(field, name), f)
+		}
+	case reflect.String:
+		if s := v.String(); s != "" {
+			if t := f(field, s); t != s {
+				v.SetString(t)
+			}
+		}
+	case reflect.Map:
+		m, ok := v.Interface().(map[string]string)
+		if !ok {
+			return
+		}
+		for _, key := range slices.Sorted(maps.Keys(m)) {
+			if t := f(document.FieldKey(field, key), m[key]); t != m[key] {
+				m[key] = t
+			}
+		}
+	default:
+	}
+}

@@ -1,0 +1,325 @@
+package dag
+
+import (
+	"fmt"
+	"time"
+)
+
+// lostLimit is how many lost workers fail a task for good. One lost worker says nothing
+// about the task; two in a row make it likely that the task itself takes them down.
+const lostLimit = 2
+
+// overdueAfter is how long pausing or stopping may take before an operator is told.
+const overdueAfter = 2 * time.Minute
+
+// Step is the only place where an instance changes. It takes one input at the moment now
+// and returns what the caller must store and then do. It never fails: an input that no
+// longer fits changes nothing. It panics only where its own tables are broken. Whoever
+// can't store the effects must forget the instance, because memory is then ahead.
+//
+// One input about one task costs time in proportion to the successors of that task;
+// verbs for the whole instance and Begin cost O(tasks + edges).
+func (in *Instance) Step(ev Input, now Millis) Effects {
+	s := step{in: in, now: now}
+	switch ev := ev.(type) {
+	case Begin:
+		s.begin()
+	case Assign:
+		s.assign(ev)
+	case Report:
+		s.report(ev)
+	case Lost:
+		s.lost(ev)
+	case Timer:
+		s.timer(ev)
+	case Control:
+		s.control(ev)
+	default:
+		panic(fmt.Sprintf("instance %d: no rule for input %T", in.ID, ev))
+	}
+	if s.fx.Changed || len(s.fx.Applied) > 0 {
+		s.settle()
+	}
+	return s.fx
+}
+
+// step is one call of Step.
+type step struct {
+	in    *Instance
+	now   Millis
+	fx    Effects
+	queue []int // done tasks whose successors are still to be told
+}
+
+// begin opens the first round.
+func (s *step) begin() {
+	in := s.in
+	if in.State != InstanceSubmitted && in.State != InstanceSerialWait {
+		s.fx.Stale = true
+		return
+	}
+	s.run("")
+	s.startRoots(true)
+}
+
+// run makes the instance running in a round that starts now.
+func (s *step) run(by string) {
+	in := s.in
+	in.FinishedAt = 0
+	if in.StartedAt == 0 {
+		in.StartedAt = s.now
+	}
+	s.enterInstance(InstanceRunning, "", by)
+	if after := in.plan.Definition.Timeout.After; after > 0 {
+		in.Deadline = s.now.Add(after)
+		s.do(Arm{Timer: instanceTimer(TimerInstance), At: in.Deadline})
+	}
+}
+
+// startRoots moves on every waiting task whose needs are done. With all, it names the
+// rows of the others too, as they are new.
+func (s *step) startRoots(all bool) {
+	for i := range s.in.Tasks {
+		t := &s.in.Tasks[i]
+		if t.State == TaskWaiting && t.unmet == 0 && s.activate(i) {
+			s.release(i)
+		} else if all && t.State == TaskWaiting {
+			s.touch(i)
+		}
+	}
+}
+
+// assign gives a ready task to a worker.
+func (s *step) assign(ev Assign) {
+	t := s.task(ev.Task)
+	if t == nil || t.State != TaskReady || s.in.State != InstanceRunning || s.waits(ev.Task) ||
+		ev.Token == "" || ev.Worker == "" {
+		s.fx.Stale = true
+		return
+	}
+	t.Attempt = Attempt{
+		Task: ev.Task, Number: t.Attempts + 1, Round: s.in.Round,
+		Token: ev.Token, Worker: ev.Worker, Incarnation: ev.Incarnation,
+		State: AttemptDispatched, DispatchedAt: s.now,
+	}
+	t.Attempts++
+	t.StartedAt, t.FinishedAt = 0, 0
+	s.in.active++
+	s.enter(ev.Task, TaskDispatched, "")
+	s.fx.Attempts = append(s.fx.Attempts, t.Attempt)
+	s.tell(ev.Task, "")
+	s.do(Dispatch{Attempt: t.Attempt})
+}
+
+// activate moves on a task whose needs are all done. It returns true where the task is
+// done by that alone, which the caller must pass on with release.
+func (s *step) activate(i int) (done bool) {
+	switch {
+	case s.in.plan.Definition.Tasks[i].Disabled:
+		s.enter(i, TaskDisabled, "")
+		s.tell(i, "")
+		return true
+	case s.waits(i) && s.in.State == InstanceRunning:
+		s.startWait(i)
+	default:
+		s.makeReady(i, "")
+	}
+	return false
+}
+
+// makeReady offers a task to the dispatcher; while the instance pauses or is paused, it
+// only stands ready until resume.
+func (s *step) makeReady(i int, reason Reason) {
+	s.enter(i, TaskReady, reason)
+	s.in.Tasks[i].ReadyAt = s.now
+	if s.in.State == InstanceRunning {
+		s.do(Enqueue{Task: i})
+	}
+}
+
+// release tells the successors of a task that it is done. It is iterative, because a
+// chain of disabled tasks may be as long as the plan.
+func (s *step) release(i int) {
+	s.queue = append(s.queue[:0], i)
+	for head := 0; head < len(s.queue); head++ {
+		for _, n := range s.in.plan.Succ[s.queue[head]] {
+			t := &s.in.Tasks[n]
+			if t.State == "" {
+				continue
+			}
+			t.unmet--
+			if t.unmet == 0 && t.State == TaskWaiting && s.activate(n) {
+				s.queue = append(s.queue, n)
+			}
+		}
+	}
+}
+
+// block marks all that waits below a task that won't be done. It stops at tasks that
+// are final: what they released needs the failed one no longer.
+func (s *step) block(i int) {
+	s.queue = append(s.queue[:0], i)
+	for head := 0; head < len(s.queue); head++ {
+		for _, n := range s.in.plan.Succ[s.queue[head]] {
+			if s.in.Tasks[n].State != TaskWaiting {
+				continue
+			}
+			s.enter(n, TaskUpstreamFailed, ReasonUpstreamFailed)
+			s.tell(n, "")
+			s.queue = append(s.queue, n)
+		}
+	}
+}
+
+// broken carries out what the end of a task that is not done means for the others. An
+// ending that the instance itself caused has been carried out already.
+func (s *step) broken(i int) {
+	s.block(i)
+	switch s.in.Tasks[i].Reason {
+	case ReasonStopped, ReasonForcedStop, ReasonWorkflowFailed, ReasonWorkflowTimeout:
+		return
+	}
+	if s.in.OnFailure == OnFailureEnd && s.in.State != InstanceStopping {
+		s.killAll(ReasonWorkflowFailed, false)
+	}
+}
+
+// settle ends the round, or rests, once that is due. It is cheap but for the end itself.
+func (s *step) settle() {
+	in := s.in
+	switch in.State {
+	case InstanceRunning, InstancePausing, InstancePaused, InstanceStopping:
+		if in.open == 0 {
+			s.finish()
+		} else if in.State == InstancePausing && in.active == 0 {
+			s.enterInstance(InstancePaused, in.Reason, "")
+		}
+	case InstanceSubmitted, InstanceSerialWait, InstanceStopped, InstanceFailed, InstanceSuccess, InstanceQuarantined:
+	}
+	if in.State == InstancePaused {
+		s.do(Rest{})
+	} else if in.State.Final() {
+		s.do(Finish{})
+	}
+}
+
+// finish ends the round with the state that its tasks give.
+func (s *step) finish() {
+	in := s.in
+	if in.Deadline != 0 {
+		in.Deadline = 0
+		s.do(Disarm{Timer: instanceTimer(TimerInstance)})
+	}
+	state, reason := in.outcome()
+	in.FinishedAt = s.now
+	s.enterInstance(state, reason, "")
+}
+
+// outcome is the final state of a round whose tasks are all final. It reads every task,
+// once per round.
+func (in *Instance) outcome() (InstanceState, Reason) {
+	var killed, byUser, broken, forced bool
+	for i := range in.Tasks {
+		t := &in.Tasks[i]
+		if t.State == "" || in.done(i) {
+			continue
+		}
+		broken = true
+		killed = killed || t.State == TaskKilled
+		byUser = byUser || t.Reason == ReasonKilledByUser
+		forced = forced || t.Reason == ReasonForcedStop
+	}
+	switch {
+	case in.Reason == ReasonTimeout:
+		return InstanceFailed, ReasonTimeout
+	case in.State == InstanceStopping && killed && forced:
+		return InstanceStopped, ReasonForcedStop
+	case in.State == InstanceStopping && killed:
+		return InstanceStopped, ""
+	case byUser:
+		return InstanceFailed, ReasonTaskKilled
+	case broken:
+		return InstanceFailed, ReasonTaskFailed
+	default:
+		return InstanceSuccess, ""
+	}
+}
+
+// done says that a task counts as done for its successors and for the instance.
+func (in *Instance) done(i int) bool {
+	switch in.Tasks[i].State {
+	case TaskSuccess, TaskForcedSuccess, TaskSkipped, TaskDisabled:
+		return true
+	case TaskFailed:
+		return in.plan.Definition.Tasks[i].AllowFailure
+	case TaskWaiting, TaskReady, TaskDispatched, TaskRunning, TaskRetryWait, TaskKilling, TaskKilled, TaskUpstreamFailed:
+	}
+	return false
+}
+
+// enter is the only writer of a task's state within a round.
+func (s *step) enter(i int, to TaskState, reason Reason) {
+	t := &s.in.Tasks[i]
+	if !t.State.CanFollow(to) {
+		panic(fmt.Sprintf("instance %d: task %d: %s may not follow %s", s.in.ID, i, to, t.State))
+	}
+	t.State, t.Reason, t.NextAt = to, reason, 0
+	if to.Final() {
+		t.FinishedAt = s.now
+		s.in.open--
+	}
+	s.touch(i)
+}
+
+// enterInstance is the only writer of the instance's state.
+func (s *step) enterInstance(to InstanceState, reason Reason, by string) {
+	in := s.in
+	if !in.State.CanFollow(to) && !in.State.CanFollowAgain(to) {
+		panic(fmt.Sprintf("instance %d: %s may not follow %s", in.ID, to, in.State))
+	}
+	if in.State == InstancePausing || in.State == InstanceStopping {
+		s.do(Disarm{Timer: instanceTimer(TimerStop)})
+	}
+	in.State, in.Reason = to, reason
+	if to == InstancePausing || to == InstanceStopping {
+		s.do(Arm{Timer: instanceTimer(TimerStop), At: s.now.Add(overdueAfter)})
+	}
+	s.event(Event{Code: EventInstance, Task: -1, State: string(to), Reason: reason, By: by})
+}
+
+// tell writes the event of the state that a task has just entered.
+func (s *step) tell(i int, message string) {
+	t := &s.in.Tasks[i]
+	s.event(Event{
+		Code: EventTask, Task: i, Attempt: t.Attempts, State: string(t.State), Reason: t.Reason,
+		Message: message, Warning: t.Reason == ReasonWorkerLost,
+	})
+}
+
+func (s *step) event(e Event) {
+	s.in.Seq++
+	e.Seq, e.At, e.Round = s.in.Seq, s.now, s.in.Round
+	s.fx.Events = append(s.fx.Events, e)
+	s.fx.Changed = true
+}
+
+func (s *step) touch(i int) {
+	s.fx.Tasks = append(s.fx.Tasks, i)
+	s.fx.Changed = true
+}
+
+func (s *step) do(a Action) { s.fx.Actions = append(s.fx.Actions, a) }
+
+// task returns a task in scope, or nil.
+func (s *step) task(i int) *TaskInstance {
+	if i < 0 || i >= len(s.in.Tasks) || s.in.Tasks[i].State == "" {
+		return nil
+	}
+	return &s.in.Tasks[i]
+}
+
+// waits says that a task runs in the master.
+func (s *step) waits(i int) bool { return s.in.plan.Definition.Tasks[i].Type == TypeWait }
+
+// instanceTimer is a timer of the instance's own.
+func instanceTimer(kind TimerKind) Timer { return Timer{Kind: kind, Task: -1} }

@@ -1,0 +1,152 @@
+package dag
+
+// StartOptions are what one start asks beyond its workflow's own definition.
+type StartOptions struct {
+	Params      map[string]string
+	StartTasks  []int // none: the whole workflow
+	Scope       Scope // of StartTasks; empty is downstream
+	DryRun      bool
+	WorkerGroup string
+	Priority    Priority
+	OnFailure   OnFailure // empty: the definition's own
+}
+
+// NewInstance returns an instance of plan in the state submitted; Begin starts it.
+func NewInstance(plan *Plan, id int64, o StartOptions) *Instance {
+	in := &Instance{
+		ID: id, State: InstanceSubmitted, Round: 1, plan: plan,
+		OnFailure: o.OnFailure, DryRun: o.DryRun, Params: o.Params,
+		WorkerGroup: o.WorkerGroup, Priority: o.Priority,
+		Tasks: make([]TaskInstance, len(plan.Definition.Tasks)),
+	}
+	if in.OnFailure == "" {
+		in.OnFailure = plan.Definition.OnFailure
+	}
+	if in.OnFailure == "" {
+		in.OnFailure = OnFailureContinue
+	}
+	scope := plan.reach(o.StartTasks, o.Scope)
+	for i := range in.Tasks {
+		if scope == nil || scope[i] {
+			in.Tasks[i].State, in.Tasks[i].Round = TaskWaiting, 1
+		}
+	}
+	in.recount()
+	return in
+}
+
+// reach returns which tasks a choice takes; nil stands for all, when none is chosen.
+func (p *Plan) reach(chosen []int, scope Scope) []bool {
+	if len(chosen) == 0 {
+		return nil
+	}
+	var edges [][]int
+	switch scope {
+	case ScopeOnly:
+		edges = make([][]int, len(p.Succ))
+	case ScopeUpstream:
+		edges = p.Pred
+	case ScopeDownstream:
+		edges = p.Succ
+	default:
+		edges = p.Succ
+	}
+	taken := make([]bool, len(p.Succ))
+	todo := make([]int, 0, len(chosen))
+	for _, i := range chosen {
+		if i >= 0 && i < len(taken) && !taken[i] {
+			taken[i] = true
+			todo = append(todo, i)
+		}
+	}
+	for len(todo) > 0 {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, n := range edges[i] {
+			if !taken[n] {
+				taken[n] = true
+				todo = append(todo, n)
+			}
+		}
+	}
+	return taken
+}
+
+// recover opens a round for what failed, was killed, or never ran because of that.
+func (s *step) recover(by string) string {
+	in := s.in
+	switch in.State {
+	case InstanceSuccess:
+		return ResultNothingToRecover
+	case InstanceStopped, InstanceFailed:
+	case InstanceSubmitted, InstanceSerialWait, InstanceRunning, InstancePausing, InstancePaused,
+		InstanceStopping, InstanceQuarantined:
+		return ResultNotRecoverable
+	}
+	s.again(by, func(i int) bool { return !in.done(i) })
+	return ResultApplied
+}
+
+// rerun opens a round for chosen tasks of a finished instance.
+func (s *step) rerun(c Control) string {
+	in := s.in
+	switch in.State {
+	case InstanceStopped, InstanceFailed, InstanceSuccess:
+	case InstanceSubmitted, InstanceSerialWait, InstanceRunning, InstancePausing, InstancePaused,
+		InstanceStopping, InstanceQuarantined:
+		return ResultNotFinished
+	}
+	for _, i := range c.Tasks {
+		if s.task(i) == nil {
+			return ResultNoSuchTask
+		}
+	}
+	chosen := in.plan.reach(c.Tasks, c.Scope)
+	s.again(c.By, func(i int) bool { return chosen == nil || chosen[i] })
+	return ResultApplied
+}
+
+// again opens a round: tasks that reset takes wait once more, with a fresh budget of
+// retries; the others stay as they ended. Numbers of attempts go on.
+func (s *step) again(by string, reset func(i int) bool) {
+	in := s.in
+	in.Round++
+	for i := range in.Tasks {
+		if t := &in.Tasks[i]; t.State != "" && reset(i) {
+			*t = TaskInstance{State: TaskWaiting, Round: in.Round, Attempts: t.Attempts}
+			s.touch(i)
+		}
+	}
+	in.recount()
+	s.run(by)
+	// What stays failed still fails what waits for it.
+	for _, i := range in.plan.Order {
+		if in.Tasks[i].State.Final() && !in.done(i) {
+			s.block(i)
+		}
+	}
+	s.startRoots(false)
+}
+
+// recount derives the counters from the rows.
+func (in *Instance) recount() {
+	in.open, in.active = 0, 0
+	for i := range in.Tasks {
+		t := &in.Tasks[i]
+		t.unmet = 0
+		if t.State == "" {
+			continue
+		}
+		for _, n := range in.plan.Pred[i] {
+			if in.Tasks[n].State != "" && !in.done(n) {
+				t.unmet++
+			}
+		}
+		if !t.State.Final() {
+			in.open++
+		}
+		if t.Attempt.Number != 0 && t.Attempt.Worker != "" {
+			in.active++
+		}
+	}
+}

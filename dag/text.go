@@ -1,0 +1,213 @@
+package dag
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/porpoise/porpoise/dag/document"
+)
+
+// The limits of a definition.
+const (
+	MaxTasks   = 10_000
+	MaxEdges   = 100_000 // needs of all tasks together
+	MaxParams  = 1_000   // per workflow and per task
+	MaxOutputs = 100     // per task
+)
+
+// workflowText is a workflow as its text has it. Tags say what a key means and what
+// it may hold; they serve the reading, the checks and the schema.
+type workflowText struct {
+	Name        string                      `json:"name" rule:"required" doc:"The workflow's name, unique in its project."`
+	Description string                      `json:"description" rule:"max=65536" doc:"What the workflow is for, in words."`
+	Params      document.Entries[paramText] `json:"params" rule:"max=1000" doc:"Parameters of the workflow by name. Tasks see them as environment variables. One without a default must be given at the start."`
+	Timeout     *timeoutText                `json:"timeout" doc:"How long a round of an instance may take."`
+	OnFailure   string                      `json:"on_failure" rule:"enum=continue|end,later=compensate" default:"continue" doc:"What a failed task does to the rest: other branches continue, or everything ends."`
+	Concurrency document.Later              `json:"concurrency"`
+	Tasks       []taskText                  `json:"tasks" rule:"required,min=1,max=10000" doc:"The tasks of the workflow."`
+}
+
+// taskCommon is what every task has, whatever its type.
+type taskCommon struct {
+	Name         string                          `json:"name" rule:"required" doc:"The task's name, unique in its workflow."`
+	Type         string                          `json:"type" rule:"required" doc:"What kind of task it is."`
+	Needs        []string                        `json:"needs" rule:"max=10000" doc:"Names of tasks that must be done before this one starts."`
+	Params       document.Entries[paramText]     `json:"params" rule:"max=1000" doc:"Values of this task alone, by name. They go before outputs and workflow parameters of the same name."`
+	Outputs      []string                        `json:"outputs" rule:"max=100" pattern:"^[A-Za-z_][A-Za-z0-9_]*$" doc:"Names of values that the task gives to the tasks below it."`
+	Env          document.Entries[document.Text] `json:"env" rule:"max=1000" doc:"Environment variables of the task. ${name} is replaced by a parameter or an output."`
+	WorkerGroup  string                          `json:"worker_group" default:"default" doc:"The group of workers that may run the task."`
+	Priority     string                          `json:"priority" rule:"enum=highest|high|medium|low|lowest" default:"medium" doc:"Which tasks of a worker group go first."`
+	Retry        *retryText                      `json:"retry" doc:"When a failed attempt is followed by another one."`
+	Timeout      *timeoutText                    `json:"timeout" doc:"How long an attempt may run."`
+	AllowFailure bool                            `json:"allow_failure" doc:"The tasks below go on even if this one fails."`
+	Disabled     bool                            `json:"disabled" doc:"The task is passed over and counts as done."`
+	WorkingDir   string                          `json:"working_dir" rule:"max=4096" pattern:"^(/|\\$\\{)" doc:"A folder on the worker, as an absolute path."`
+
+	When        document.Later `json:"when"`
+	Environment document.Later `json:"environment"`
+	TaskGroup   document.Later `json:"task_group"`
+	Delay       document.Later `json:"delay"`
+	Compensate  document.Later `json:"compensate"`
+	Uses        document.Later `json:"uses"`
+	Cache       document.Later `json:"cache"`
+	OnLost      document.Later `json:"on_lost"`
+	Raw         document.Later `json:"raw"`
+}
+
+// taskText is a task with the keys of its type, which stand flat beside the others.
+type taskText struct {
+	taskCommon
+	spec Spec
+}
+
+// ReadDocument finds the type first: it says which keys there may be.
+func (t *taskText) ReadDocument(d *document.Decoder, n *document.Node, at *document.Path) {
+	if n.Kind != document.Map {
+		d.Want(n, at, "a map")
+		return
+	}
+	name := n.Get("type")
+	if name == nil || name.Kind != document.String {
+		d.Struct(n, at, document.Keys{Open: true}, &t.taskCommon)
+		return
+	}
+	spec, ok := NewSpec(name.Text)
+	if !ok {
+		message := "there is no task type " + document.Quoted(name.Text) + ": known are " + strings.Join(TaskTypes(), ", ")
+		if near := document.Nearest(name.Text, TaskTypes()); near != "" {
+			message += "; did you mean " + document.Quoted(near) + "?"
+		}
+		d.Fail(name, at.Key("type"), CodeUnknownType, message)
+		d.Struct(n, at, document.Keys{Open: true}, &t.taskCommon)
+		return
+	}
+	t.spec = spec
+	d.Struct(n, at, document.Keys{Whose: article(name.Text) + " " + name.Text + " task"}, &t.taskCommon, t.spec)
+}
+
+func article(word string) string {
+	if strings.IndexByte("aeiou", word[0]) >= 0 || word == TypeHTTP { // spoken letter by letter
+		return "an"
+	}
+	return "a"
+}
+
+// CheckDocument checks the common keys by their tags, and the spec by its own word.
+func (t taskText) CheckDocument(at *document.Path) []FieldError {
+	errs := document.Check(&t.taskCommon, at)
+	if t.spec == nil {
+		return errs
+	}
+	prefix := ""
+	for _, e := range t.spec.Validate() {
+		if prefix == "" {
+			prefix = at.String()
+		}
+		e.Field = prefix + "." + e.Field
+		errs = append(errs, e)
+	}
+	return errs
+}
+
+// DescribeDocument describes one form of a task per type, told apart by the type key.
+func (taskText) DescribeDocument(s *document.Schemas) document.Schema {
+	forms := make([]any, len(taskTypes))
+	for i, t := range taskTypes {
+		form := s.Object(reflect.TypeFor[taskCommon](), reflect.TypeOf(t.spec()).Elem())
+		form["title"], form["description"] = t.name, t.doc
+		properties := form["properties"].(map[string]any)
+		properties["type"] = document.Schema{"const": t.name, "description": t.doc}
+		properties["name"].(document.Schema)["pattern"] = namePattern
+		properties["name"].(document.Schema)["maxLength"] = MaxName
+		s.Defs[t.name] = form
+		forms[i] = document.Schema{"$ref": "#/$defs/" + t.name}
+	}
+	return document.Schema{"oneOf": forms, "required": []string{"type"}}
+}
+
+// timeoutText is a timeout; after: 0 says that there is none.
+type timeoutText struct {
+	After  Duration `json:"after" rule:"required,min=0s,max=365d" doc:"The time after which the action is taken; 0 for never."`
+	Action string   `json:"action" rule:"enum=warn|fail|warn_and_fail" default:"fail" doc:"What is done then."`
+}
+
+func (t *timeoutText) timeout() Timeout {
+	if t == nil {
+		return Timeout{}
+	}
+	return Timeout{After: time.Duration(t.After), Action: TimeoutAction(t.Action)}
+}
+
+// retryText is either a number of retries with a growing wait, or a list of waits.
+type retryText struct {
+	Times    *int       `json:"times" rule:"min=0,max=100" doc:"How many attempts may follow the first one."`
+	Delay    *Duration  `json:"delay" rule:"min=0s,max=30d" doc:"The wait before the first retry; 30s where nothing is said."`
+	Backoff  *float64   `json:"backoff" rule:"min=1,max=100" doc:"What each further wait is multiplied by; 1 where nothing is said."`
+	MaxDelay *Duration  `json:"max_delay" rule:"min=1ms,max=30d" doc:"No wait is longer than this; 1d where nothing is said."`
+	Delays   []Duration `json:"delays" rule:"min=1,max=100" doc:"The wait before each retry; their number is the number of retries. Excludes all other keys."`
+}
+
+// defaultRetryDelay keeps a retry from running into the fault that it waits out.
+const defaultRetryDelay = 30 * time.Second
+
+// maxRetryDelay bounds one wait of a list; for the other waits the tags do.
+const maxRetryDelay = 30 * 24 * time.Hour
+
+// retryRules is retryText without its own check, so that the check can call the tags'.
+type retryRules retryText
+
+// CheckDocument checks that one of the two forms is used, and the waits of the list.
+func (r retryText) CheckDocument(at *document.Path) []FieldError {
+	rules := retryRules(r)
+	errs := document.Check(&rules, at)
+	others := r.Times != nil || r.Delay != nil || r.Backoff != nil || r.MaxDelay != nil
+	switch {
+	case r.Delays != nil && others:
+		errs = append(errs, FieldError{
+			Field: at.Key("delays").String(), Code: CodeConflict,
+			Message: `"delays" excludes "times", "delay", "backoff" and "max_delay": give the list or the others`,
+		})
+	case r.Delays == nil && r.Times == nil:
+		errs = append(errs, FieldError{
+			Field: at.String(), Code: document.CodeRequired, Message: `"times" is missing: how many attempts may follow the first one (or give "delays")`,
+		})
+	}
+	for i, d := range r.Delays {
+		if d < 0 || time.Duration(d) > maxRetryDelay {
+			errs = append(errs, FieldError{
+				Field: at.Key("delays").Index(i).String(), Code: document.CodeOutOfRange, Value: d.String(),
+				Message: "the wait is out of range: " + d.String() + ", allowed is 0s to 30d",
+			})
+		}
+	}
+	return errs
+}
+
+func (r *retryText) retry() Retry {
+	if r == nil {
+		return Retry{}
+	}
+	if r.Delays != nil {
+		out := Retry{Times: len(r.Delays), Delays: make([]time.Duration, len(r.Delays))}
+		for i, d := range r.Delays {
+			out.Delays[i] = time.Duration(d)
+		}
+		return out
+	}
+	out := Retry{Delay: defaultRetryDelay, Backoff: 1}
+	if r.Times != nil {
+		out.Times = *r.Times
+	}
+	if r.Delay != nil {
+		out.Delay = time.Duration(*r.Delay)
+	}
+	if r.Backoff != nil && !math.IsNaN(*r.Backoff) {
+		out.Backoff = *r.Backoff
+	}
+	if r.MaxDelay != nil {
+		out.MaxDelay = time.Duration(*r.MaxDelay)
+	}
+	return out
+}

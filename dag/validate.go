@@ -1,0 +1,131 @@
+package dag
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/porpoise/porpoise/dag/document"
+)
+
+func taskField(i int) string { return "tasks[" + strconv.Itoa(i) + "]" }
+
+// definition turns the text's form into the definition, with what is wrong in its
+// names and values. What the tags check is not checked again.
+func (w *workflowText) definition() (*Definition, []FieldError) {
+	def := &Definition{
+		Name: w.Name, Description: w.Description,
+		Timeout: w.Timeout.timeout(), OnFailure: OnFailure(w.OnFailure),
+		Tasks: make([]Task, len(w.Tasks)),
+	}
+	errs := CheckName("name", w.Name)
+	if err := checkText("description", w.Description); err != nil {
+		errs = append(errs, *err)
+	}
+	var more []FieldError
+	def.Params, more = params("params", w.Params, false)
+	errs = append(errs, more...)
+	for i := range w.Tasks {
+		more = w.Tasks[i].task(taskField(i), &def.Tasks[i])
+		errs = append(errs, more...)
+		if len(errs) > maxPlanErrors {
+			break
+		}
+	}
+	return def, errs
+}
+
+func (t *taskText) task(field string, out *Task) []FieldError {
+	priority, _ := ParsePriority(t.Priority)
+	*out = Task{
+		Name: t.Name, Type: t.Type, Needs: t.Needs, Outputs: t.Outputs,
+		WorkerGroup: t.WorkerGroup, Priority: priority,
+		Retry: t.Retry.retry(), Timeout: t.Timeout.timeout(),
+		AllowFailure: t.AllowFailure, Disabled: t.Disabled,
+		WorkingDir: t.WorkingDir, Spec: t.spec,
+	}
+	errs := CheckName(field+".name", t.Name)
+	if t.WorkerGroup != DefaultWorkerGroup {
+		errs = append(errs, CheckName(field+".worker_group", t.WorkerGroup)...)
+	}
+	if t.WorkingDir != "" {
+		if err := checkWorkingDir(field+".working_dir", t.WorkingDir); err != nil {
+			errs = append(errs, *err)
+		}
+	}
+	var more []FieldError
+	out.Params, more = params(field+".params", t.Params, true)
+	errs = append(errs, more...)
+	errs = append(errs, checkOutputNames(field, t.Outputs)...)
+	out.Env, more = variables(field+".env", t.Env)
+	return append(errs, more...)
+}
+
+func checkOutputNames(field string, names []string) []FieldError {
+	var errs []FieldError
+	seen := make(map[string]bool, len(names))
+	for i, name := range names {
+		at := field + ".outputs[" + strconv.Itoa(i) + "]"
+		errs = append(errs, checkVariable(at, name, "an output")...)
+		if seen[name] {
+			errs = append(errs, FieldError{Field: at, Code: CodeDuplicateName, Message: "the output " + document.Quoted(name) + " stands here twice", Value: document.Shown(name)})
+		}
+		seen[name] = true
+	}
+	return errs
+}
+
+// variables reads env. Its author may set PATH and the like on purpose, but not the
+// variables that Porpoise itself gives.
+func variables(field string, entries document.Entries[document.Text]) ([]EnvVar, []FieldError) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	var errs []FieldError
+	out := make([]EnvVar, len(entries))
+	for i, e := range entries {
+		out[i] = EnvVar{Name: e.Name, Value: string(e.Value)}
+		at := document.FieldKey(field, e.Name)
+		switch {
+		case !isIdentifier(e.Name):
+			errs = append(errs, FieldError{
+				Field: at, Code: CodeInvalidName, Value: document.Shown(e.Name),
+				Message: document.Quoted(e.Name) + " is not a variable's name: use letters, digits and underscores, not a digit in front",
+			})
+		case strings.HasPrefix(e.Name, ownPrefix):
+			errs = append(errs, FieldError{
+				Field: at, Code: CodeReservedName, Value: document.Shown(e.Name),
+				Message: "variables that begin with " + ownPrefix + " are set by Porpoise itself",
+			})
+		}
+		if err := checkValue(at, string(e.Value)); err != nil {
+			errs = append(errs, *err)
+		} else if err := checkTimeExpression(at, string(e.Value)); err != nil {
+			errs = append(errs, *err)
+		}
+	}
+	return out, errs
+}
+
+// checkWorkingDir takes an absolute path without detours; ${name} parts are looked at
+// once more when they are put in.
+func checkWorkingDir(field, dir string) *FieldError {
+	fail := func(message string) *FieldError {
+		return &FieldError{Field: field, Code: document.CodeInvalid, Message: message, Value: document.Shown(dir)}
+	}
+	if err := checkText(field, dir); err != nil {
+		return err
+	}
+	if strings.HasPrefix(dir, "${") {
+		return nil
+	}
+	if !path.IsAbs(dir) {
+		return fail("want an absolute path, such as /srv/etl: a relative one would begin elsewhere on each worker")
+	}
+	for part := range strings.SplitSeq(dir, "/") {
+		if part == ".." {
+			return fail("the path must not contain ..: write out where it leads")
+		}
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package rpc
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+
+	"github.com/porpoise/porpoise/registry"
+)
+
+// callers says which roles may make a call. A method that is not here is refused to
+// everybody; an empty list is open to who has no certificate.
+var callers = map[string][]registry.Role{
+	Master_Work_FullMethodName:  {registry.Worker},
+	Master_Watch_FullMethodName: {registry.APIServer},
+	Master_Join_FullMethodName:  {},
+	Logs_Serve_FullMethodName:   {registry.Worker},
+}
+
+const (
+	// refusalLogEvery is how often one peer's refused calls are worth a line.
+	refusalLogEvery = time.Minute
+	// refusalPeers bounds how many peers are remembered for that.
+	refusalPeers = 1024
+)
+
+// Peer gives the identity of a call's client, on the server. Inside a handler of a
+// method that asks for a role it never fails but when the certificate runs out.
+func Peer(ctx context.Context) (Identity, error) {
+	from, ok := peer.FromContext(ctx)
+	if !ok {
+		return Identity{}, fmt.Errorf("no peer: %w", ErrIdentity)
+	}
+	info, ok := from.AuthInfo.(credentials.TLSInfo)
+	if !ok || len(info.State.VerifiedChains) == 0 || len(info.State.VerifiedChains[0]) == 0 {
+		return Identity{}, fmt.Errorf("peer without certificate: %w", ErrIdentity)
+	}
+	leaf := info.State.VerifiedChains[0][0]
+	// A connection may live longer than the certificate that opened it.
+	if time.Now().After(leaf.NotAfter) {
+		return Identity{}, fmt.Errorf("peer's certificate has expired: %w", ErrIdentity)
+	}
+	return identityOf(leaf)
+}
+
+// Refusal is one connection or call that was turned away.
+type Refusal struct {
+	Method string // empty for a connection that was refused in the handshake
+	Addr   string // of the peer, host:port
+	Peer   string // identity, when it has one
+	Reason string
+}
+
+// guard decides about calls and tells what it refused.
+type guard struct {
+	log       hclog.Logger
+	onRefused func(Refusal)
+
+	mu     sync.Mutex
+	logged map[string]time.Time // by peer host
+}
+
+func (g *guard) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
+	if err := g.check(ctx, info.FullMethod); err != nil {
+		return nil, err
+	}
+	return handler(ctx, req)
+}
+
+func (g *guard) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	if err := g.check(stream.Context(), info.FullMethod); err != nil {
+		return err
+	}
+	return handler(srv, stream)
+}
+
+// check decides about one call.
+func (g *guard) check(ctx context.Context, method string) error {
+	roles, known := callers[method]
+	if known && len(roles) == 0 {
+		return nil
+	}
+	refusal := Refusal{Method: method}
+	if from, ok := peer.FromContext(ctx); ok {
+		refusal.Addr = from.Addr.String()
+	}
+	id, err := Peer(ctx)
+	if err != nil {
+		refusal.Reason = err.Error()
+		g.refuse(refusal)
+		return status.Error(codes.Unauthenticated, "a certificate of this cluster is needed; see porpoise token")
+	}
+	if !known || !slices.Contains(roles, id.Role) {
+		refusal.Peer, refusal.Reason = id.String(), fmt.Sprintf("role %s may not call it", id.Role)
+		g.refuse(refusal)
+		return status.Errorf(codes.PermissionDenied, "a %s may not call %s", id.Role, method)
+	}
+	return nil
+}
+
+// refuse counts a refusal, and logs it unless this peer's last one was just logged.
+func (g *guard) refuse(r Refusal) {
+	if g.onRefused != nil {
+		g.onRefused(r)
+	}
+	host, _, err := net.SplitHostPort(r.Addr)
+	if err != nil {
+		host = r.Addr
+	}
+	now := time.Now()
+	g.mu.Lock()
+	last, seen := g.logged[host]
+	quiet := seen && now.Sub(last) < refusalLogEvery
+	if !quiet {
+		if len(g.logged) >= refusalPeers {
+			clear(g.logged)
+		}
+		g.logged[host] = now
+	}
+	g.mu.Unlock()
+	if !quiet {
+		g.log.Warn("refused", "method", r.Method, "from", r.Addr, "peer", r.Peer, "reason", r.Reason)
+	}
+}
+
+// watched are transport credentials that tell of handshakes that failed.
+type watched struct {
+	credentials.TransportCredentials
+	guard *guard
+}
+
+func (w watched) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	secure, info, err := w.TransportCredentials.ServerHandshake(conn)
+	if err != nil {
+		w.guard.refuse(Refusal{Addr: conn.RemoteAddr().String(), Reason: err.Error()})
+	}
+	return secure, info, err
+}
+
+func (w watched) Clone() credentials.TransportCredentials {
+	return watched{TransportCredentials: w.TransportCredentials.Clone(), guard: w.guard}
+}
