@@ -208,7 +208,7 @@ func TestWipedServerIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := join(t, r, testMember(registry.Master, "m1"), 30*time.Second)
+	s := join(t, r, testMember(registry.Master, "m1"), 4*time.Second)
 	views, err := r.Watch(t.Context(), registry.Master)
 	if err != nil {
 		t.Fatal(err)
