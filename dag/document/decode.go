@@ -204,7 +204,12 @@ next:
 		for t := range targets {
 			if targets[t].field.name == key.Name {
 				targets[t].set = true
-				d.value(&n.Items[i], targets[t].value, at.Key(key.Name))
+				item, f := &n.Items[i], targets[t].field
+				if f.enum != nil && (item.Kind == Number || item.Kind == Bool) {
+					d.Want(item, at.Key(key.Name), oneOf(f.enum))
+					continue next
+				}
+				d.value(item, targets[t].value, at.Key(key.Name))
 				continue next
 			}
 		}
@@ -330,6 +335,15 @@ func (e *Entries[T]) ReadDocument(d *Decoder, n *Node, at *Path) {
 		(*e)[i].Name = n.Keys[i].Name
 		d.Read(&n.Items[i], &(*e)[i].Value, at.Key(n.Keys[i].Name))
 	}
+}
+
+// CheckDocument checks each value.
+func (e Entries[T]) CheckDocument(at *Path) []FieldError {
+	var errs []FieldError
+	for i := range e {
+		errs = append(errs, Check(&e[i].Value, at.Key(e[i].Name))...)
+	}
+	return errs
 }
 
 // isNumber tells whether s is a number of RFC 8259: no plus sign, no leading zero.

@@ -172,10 +172,18 @@ func defaultOf(t reflect.Type, text string) any {
 	return text
 }
 
-// defName is a struct's name without the words that only Go needs.
+// defName is a struct's name without the words that only Go needs, and without its
+// capitals in front: httpExpect for HTTPExpect.
 func defName(name string) string {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, "Text"), "Spec")
-	return strings.ToLower(name[:1]) + name[1:]
+	capitals := 0
+	for capitals < len(name) && name[capitals] >= 'A' && name[capitals] <= 'Z' {
+		capitals++
+	}
+	if capitals > 1 && capitals < len(name) {
+		capitals-- // the last one begins the next word
+	}
+	return strings.ToLower(name[:capitals]) + name[capitals:]
 }
 
 func scalarSchema() Schema { return Schema{"type": []string{"string", "number", "boolean"}} }
