@@ -79,7 +79,7 @@ func (s *Schemas) Object(types ...reflect.Type) Schema {
 	for _, t := range types {
 		for _, f := range fieldsOf(t) {
 			ft := t.Field(f.index).Type
-			if ft == reflect.TypeFor[Later]() {
+			if f.later {
 				continue
 			}
 			properties[f.name] = s.property(&f, ft)

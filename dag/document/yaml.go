@@ -213,7 +213,7 @@ func (r *yamlReader) scalar(y *yaml.Node, n *Node, path *Path) {
 	case "false", "False", "FALSE":
 		n.Kind, n.Text = Bool, "false"
 	default:
-		if yamlNumber.MatchString(y.Value) {
+		if strings.IndexByte("+-.0123456789", y.Value[0]) >= 0 && yamlNumber.MatchString(y.Value) {
 			n.Kind = Number
 		}
 	}
