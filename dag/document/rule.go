@@ -31,7 +31,9 @@ type field struct {
 
 // rules are the parts of a rule tag, separated by commas: required, min=, max= (of a
 // number, a duration, a text's bytes, a list's or map's length), enum=a|b, and
-// later=c, words that the language has but this version does not.
+// later=c, words that the language has but this version does not. A number or a
+// duration whose min is above zero is a pointer or has a default: an absent one would
+// look like zero.
 type rules struct {
 	required  bool
 	min, max  string
