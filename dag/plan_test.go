@@ -15,8 +15,8 @@ const storyStart Millis = 1_000_000
 // napSpec is a wait task's spec for tests.
 type napSpec struct{ d time.Duration }
 
-func (napSpec) Validate() []FieldError   { return nil }
-func (n napSpec) WaitFor() time.Duration { return n.d }
+func (napSpec) Validate() []FieldError  { return nil }
+func (n napSpec) End(now Millis) Millis { return now.Add(n.d) }
 
 // planOf links tasks by their names; it trusts its caller that they have no cycle.
 func planOf(def *Definition) *Plan {
@@ -61,7 +61,7 @@ func parsePlan(t *testing.T, words, lines []string) *Plan {
 			task.Needs = strings.Split(opt["needs"], ",")
 		}
 		if opt["wait"] != "" {
-			task.Type, task.Spec = TypeWait, napSpec{duration(t, opt["wait"])}
+			task.Type, task.Spec = typeWait, napSpec{duration(t, opt["wait"])}
 		}
 		task.Retry.Times, _ = strconv.Atoi(opt["retry"])
 		task.Retry.Backoff, _ = strconv.ParseFloat(opt["backoff"], 64)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// maxRetryDelay caps a growing retry delay where the task names no cap of its own.
-const maxRetryDelay = 24 * time.Hour
+// retryDelayCap caps a growing retry delay where the task names no cap of its own.
+const retryDelayCap = 24 * time.Hour
 
 // live returns the task whose live attempt is exactly the one named, or nil. An attempt
 // without a token runs in the master: nobody can report on it.
@@ -230,7 +230,7 @@ func (r *Retry) Wait(k int) time.Duration {
 	}
 	limit := r.MaxDelay
 	if limit <= 0 {
-		limit = maxRetryDelay
+		limit = retryDelayCap
 	}
 	wait := float64(r.Delay)
 	if r.Backoff > 0 {

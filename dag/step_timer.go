@@ -1,9 +1,7 @@
 package dag
 
-import "time"
-
-// waiter is the spec of a wait task: it says how long the wait is, from its start.
-type waiter interface{ WaitFor() time.Duration }
+// waiter is the spec of a wait task: it says when a wait that begins now is over.
+type waiter interface{ End(now Millis) Millis }
 
 // startWait starts a wait task: an attempt of its own, held by no worker.
 func (s *step) startWait(i int) {
@@ -13,13 +11,13 @@ func (s *step) startWait(i int) {
 		Task: i, Number: t.Attempts, Round: s.in.Round,
 		State: AttemptRunning, DispatchedAt: s.now, StartedAt: s.now,
 	}
-	var wait time.Duration
+	end := s.now
 	if w, ok := s.in.plan.Definition.Tasks[i].Spec.(waiter); ok && !s.in.DryRun {
-		wait = max(w.WaitFor(), 0)
+		end = max(end, w.End(s.now))
 	}
 	s.enter(i, TaskRunning, "")
 	t.StartedAt, t.FinishedAt = s.now, 0
-	t.NextAt = s.now.Add(wait)
+	t.NextAt = end
 	s.do(Arm{Timer: Timer{Kind: TimerWait, Task: i, Number: t.Attempts}, At: t.NextAt})
 	s.armAttempt(i)
 	s.fx.Attempts = append(s.fx.Attempts, t.Attempt)
@@ -115,11 +113,8 @@ func (s *step) instanceOver(ev Timer) {
 		return
 	}
 	in.Deadline = 0
-	s.fx.Changed = true
 	action := in.plan.Definition.Timeout.Action
-	if action != TimeoutFail {
-		s.event(Event{Code: EventWorkflowTimeout, Task: -1, Warning: true})
-	}
+	s.event(Event{Code: EventWorkflowTimeout, Task: -1, Warning: action != TimeoutFail})
 	if action == TimeoutWarn {
 		return
 	}
