@@ -232,6 +232,9 @@ func (r *Retry) Wait(k int) time.Duration {
 	if limit <= 0 {
 		limit = retryDelayCap
 	}
+	if r.Delay <= 0 {
+		return 0
+	}
 	wait := float64(r.Delay)
 	if r.Backoff > 0 {
 		wait *= math.Pow(r.Backoff, float64(k-1))
@@ -239,5 +242,5 @@ func (r *Retry) Wait(k int) time.Duration {
 	if wait >= float64(limit) { // also where it overflowed to infinity
 		return limit
 	}
-	return time.Duration(max(wait, 0))
+	return time.Duration(wait)
 }
