@@ -4,4 +4,4 @@
 // behaviour of the parts: master and apiserver serve, worker dials.
 package rpc
 
-//go:generate go run ./gen
+//go:generate go run ./gen porpoise.proto
