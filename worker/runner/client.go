@@ -57,17 +57,19 @@ func Dial(ctx context.Context, dataDir, incarnation string) (*Client, error) {
 	return c, nil
 }
 
-// Run hands news to handle, one at a time, until ctx or the connection ends.
+// Run hands news to handle, one at a time, until ctx or the connection ends. When ctx
+// ends, what was sent goes out before the connection is closed.
 func (c *Client) Run(ctx context.Context, handle func(*News)) error {
 	var parts sync.WaitGroup
 	defer parts.Wait()
-	stop := context.AfterFunc(ctx, func() { _ = c.conn.Close() })
+	end := sync.OnceFunc(func() { close(c.done) })
+	stop := context.AfterFunc(ctx, end)
 	defer stop()
 	parts.Go(func() {
 		_ = c.out.run(c.done)
 		_ = c.conn.Close()
 	})
-	defer close(c.done)
+	defer end()
 	in := bufio.NewReaderSize(c.conn, 256<<10)
 	var buf []byte
 	for {

@@ -70,13 +70,13 @@ func (p *pipe) add(m proto.Message) {
 	}
 }
 
-// run writes until done is closed or the connection fails.
+// run writes until the connection fails, or done is closed and what was added is out.
 func (p *pipe) run(done <-chan struct{}) error {
 	var buf []byte
-	for {
+	for last := false; !last; {
 		select {
 		case <-done:
-			return nil
+			last = true
 		case <-p.wake:
 		}
 		p.mu.Lock()
@@ -99,4 +99,5 @@ func (p *pipe) run(done <-chan struct{}) error {
 			buf = nil
 		}
 	}
+	return nil
 }

@@ -178,4 +178,3 @@ func alive(pid int) bool {
 	p, ok := readProcess(pid)
 	return ok && !p.zombie
 }
-
