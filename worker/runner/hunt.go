@@ -33,6 +33,7 @@ type hunter struct {
 type huntResult struct {
 	alive map[string][]int32
 	seen  map[string]bool // attempts that this search looked for
+	again bool            // something is left that belongs to no attempt
 }
 
 // run searches each time it is asked; the asker names the attempts to be killed.
@@ -56,6 +57,7 @@ func (h *hunter) hunt(kill map[string]bool) *huntResult {
 	}
 	known, strays, zombies := map[birthmark]string{}, map[birthmark][]string{}, map[birthmark]time.Time{}
 	for _, p := range below {
+		result.again = result.again || !live[owners[p.pid]]
 		mark, id := owners[p.pid], birthmark{p.pid, p.ticks}
 		_, leads := leaders[p.pid]
 		switch {
