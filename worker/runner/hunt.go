@@ -180,13 +180,14 @@ func killLeftovers(markHead string, lines map[string]*lifeline, boot string) []i
 		}
 	}
 	var killed []int
+	before := map[birthmark]bool{} // one that is just ending shows no environment any more
 	for range 50 {
 		all := allProcesses()
 		doomed := map[int]bool{}
 		for _, p := range all {
 			b := born[p.pid]
 			same := b != nil && b.Ticks != 0 && b.Ticks == p.ticks
-			if same || strings.HasPrefix(markOf(p.pid), markHead) {
+			if same || before[birthmark{p.pid, p.ticks}] || strings.HasPrefix(markOf(p.pid), markHead) {
 				doomed[p.pid] = true
 			}
 		}
@@ -196,6 +197,7 @@ func killLeftovers(markHead string, lines map[string]*lifeline, boot string) []i
 				continue
 			}
 			left++
+			before[birthmark{p.pid, p.ticks}] = true
 			if killProcess(p, unix.SIGKILL) {
 				killed = append(killed, p.pid)
 			}
