@@ -159,8 +159,8 @@ type ControlRow struct {
 // Claim is one command that a master takes: the transaction deletes the command row
 // and sets owner and owner_epoch+1 on its instance.
 type Claim struct {
-	Command  Command
-	Owner    string
+	Command Command
+	Owner   string
 }
 
 // Claimed is an instance with all that is needed to go on with it.

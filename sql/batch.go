@@ -1,0 +1,285 @@
+package sql
+
+import (
+	"context"
+	stdsql "database/sql"
+	"fmt"
+	"slices"
+	"time"
+)
+
+const (
+	// maxStatementRows bounds the rows of one statement. SQLite takes 32766 values, MySQL
+	// parses the text anew each time: beyond some hundred rows a longer one gains nothing.
+	maxStatementRows = 256
+	// maxStatementBytes keeps a statement well under MariaDB's default max_allowed_packet of
+	// 16 MiB, even where escaping doubles it.
+	maxStatementBytes = 4 << 20
+)
+
+// lockedRow is what stands in an instance's row, under the transaction's lock.
+type lockedRow struct {
+	owner string
+	epoch int64
+	seq   int64
+}
+
+// batch is one transaction of the writer. Its order is the order of locks everywhere: instance
+// rows by id, then commands, then the rest.
+type batch struct {
+	s       *Store
+	w       *writer
+	tx      *stdsql.Tx
+	ops     []*operation
+	writeID int64 // marks the rows, so that an unknown commit can be looked up
+
+	freeID, endID int64 // reserved for resume commands and controls
+	slots         int64
+	locked        map[int64]lockedRow
+}
+
+// reserve takes the ids that the batch may need. It comes before the transaction, which on
+// SQLite holds the only connection for writes.
+func (b *batch) reserve(ctx context.Context) error {
+	n := 0
+	for _, o := range b.ops {
+		switch {
+		case o.control != nil:
+			n += 2
+		case o.commit != nil && o.commit.Release:
+			n++
+		}
+	}
+	c, err := b.s.Cluster(ctx)
+	if err != nil {
+		return err
+	}
+	b.slots = int64(c.Slots)
+	if n == 0 {
+		return nil
+	}
+	b.freeID, err = b.s.NextIDs(ctx, n)
+	b.endID = b.freeID + int64(n)
+	return err
+}
+
+func (b *batch) nextID() int64 {
+	if b.freeID == b.endID {
+		panic(fmt.Sprintf("sql: batch of %d operations used up its ids", len(b.ops)))
+	}
+	b.freeID++
+	return b.freeID - 1
+}
+
+func (b *batch) write(ctx context.Context) error {
+	for _, o := range b.ops {
+		o.err, o.id, o.existed, o.claimed = nil, 0, false, nil
+	}
+	if err := b.lock(ctx); err != nil {
+		return fmt.Errorf("lock instances: %w", err)
+	}
+	if err := b.starts(ctx); err != nil {
+		return err
+	}
+	if err := b.controls(ctx); err != nil {
+		return err
+	}
+	if err := b.claims(ctx); err != nil {
+		return err
+	}
+	return b.commits(ctx)
+}
+
+// lock locks the rows of all instances that the batch names, in id order, and reads who owns them.
+func (b *batch) lock(ctx context.Context) error {
+	var ids []int64
+	for _, o := range b.ops {
+		switch {
+		case o.control != nil:
+			ids = append(ids, o.control.InstanceID)
+		case o.commit != nil:
+			ids = append(ids, o.commit.Instance.ID)
+		default:
+			for _, c := range o.claims {
+				ids = append(ids, c.Command.InstanceID)
+			}
+		}
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	b.locked = make(map[int64]lockedRow, len(ids))
+	return eachChunk(ids, func(chunk []any) error {
+		rows, err := b.query(ctx, `SELECT id, owner, owner_epoch, seq FROM workflow_instance WHERE id IN (`+
+			marks(len(chunk))+`) ORDER BY id`+b.s.dial.forUpdate(), chunk)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id int64
+			var r lockedRow
+			if err := rows.Scan(&id, &r.owner, &r.epoch, &r.seq); err != nil {
+				return err
+			}
+			b.locked[id] = r
+		}
+		return rows.Err()
+	})
+}
+
+// eachChunk calls f with the ids as arguments, in chunks whose size is a power of two: the
+// last id is repeated to fill one up, so that few statement texts serve all counts.
+func eachChunk(ids []int64, f func(chunk []any) error) error {
+	for len(ids) > 0 {
+		n := min(len(ids), maxStatementRows)
+		size := 1
+		for size < n {
+			size *= 2
+		}
+		chunk := make([]any, size)
+		for i := range chunk {
+			chunk[i] = ids[min(i, n-1)]
+		}
+		if err := f(chunk); err != nil {
+			return err
+		}
+		ids = ids[n:]
+	}
+	return nil
+}
+
+// rows runs a multi-row statement for args, which hold the columns of row after row, and
+// returns how many rows it met.
+func (b *batch) rows(ctx context.Context, t *table, build func(*table, int) string, args []any) (int64, error) {
+	k := len(t.cols)
+	var met int64
+	for len(args) > 0 {
+		n := chunkRows(args, k)
+		res, err := b.w.exec(ctx, b.tx, build(t, n), args[:n*k])
+		if err != nil {
+			return met, err
+		}
+		m, err := res.RowsAffected()
+		if err != nil {
+			return met, err
+		}
+		met += m
+		args = args[n*k:]
+	}
+	return met, nil
+}
+
+// chunkRows is the largest power of two of rows that stays within the bounds.
+func chunkRows(args []any, k int) int {
+	rows := len(args) / k
+	n, bytes, at := 1, rowBytes(args[:k]), 1
+	for 2*n <= min(rows, maxStatementRows) {
+		for ; at < 2*n; at++ {
+			bytes += rowBytes(args[at*k : (at+1)*k])
+		}
+		if bytes > maxStatementBytes {
+			break
+		}
+		n *= 2
+	}
+	return n
+}
+
+func rowBytes(args []any) int {
+	n := 0
+	for _, a := range args {
+		switch a := a.(type) {
+		case string:
+			n += len(a)
+		case []byte:
+			n += len(a)
+		default:
+			n += 8
+		}
+	}
+	return n
+}
+
+func (b *batch) query(ctx context.Context, text string, args []any) (*stdsql.Rows, error) {
+	if st := b.w.stmts[text]; st != nil {
+		return b.tx.StmtContext(ctx, st).QueryContext(ctx, args...)
+	}
+	if _, known := b.w.stmts[text]; !b.s.dial.mysql && !known && len(b.w.stmts) < maxStatements {
+		b.w.stmts[text] = nil
+	}
+	return b.tx.QueryContext(ctx, text, args...)
+}
+
+// exec runs a statement over a list of ids, in chunks; text holds one %s for the marks.
+func (b *batch) execIDs(ctx context.Context, text string, ids []int64, before ...any) error {
+	return eachChunk(ids, func(chunk []any) error {
+		_, err := b.w.exec(ctx, b.tx, fmt.Sprintf(text, marks(len(chunk))), append(slices.Clone(before), chunk...))
+		return err
+	})
+}
+
+// probePause and probeTries bound how long an unknown commit is looked up: a database that
+// restarts is back within some seconds.
+const (
+	probePause = 100 * time.Millisecond
+	probeTries = 50
+)
+
+// decide finds out whether a COMMIT that ended in cause has happened, by the marks that it
+// would have left. It returns nil where it has, cause where it has not.
+func (b *batch) decide(cause error) error {
+	if !away(cause) && !broken(cause) {
+		return cause
+	}
+	b.s.log.Warn("commit unknown, looking it up", "operations", len(b.ops), "error", cause)
+	for range probeTries {
+		done, err := b.probe()
+		switch {
+		case err == nil && done:
+			return nil
+		case err == nil:
+			return cause
+		}
+		select {
+		case <-b.w.stop:
+			return fmt.Errorf("%w: commit unknown: %w", ErrUnavailable, cause)
+		case <-time.After(probePause):
+		}
+	}
+	return fmt.Errorf("%w: commit unknown: %w", ErrUnavailable, cause)
+}
+
+// probe looks for one mark of the batch: it was one transaction, so one stands for all. On
+// MySQL the question waits for the lock of a transaction that its server still runs.
+func (b *batch) probe() (bool, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), batchTimeout)
+	defer cancel()
+	for _, o := range b.ops {
+		var id int64
+		text, arg := `SELECT id FROM workflow_instance WHERE id = ? AND write_id = ?`, []any{int64(0), b.writeID}
+		switch {
+		case o.err != nil || o.existed:
+			continue
+		case o.start != nil:
+			arg[0] = o.id
+		case o.commit != nil:
+			arg[0] = o.commit.Instance.ID
+		case o.control != nil:
+			text, arg = `SELECT id FROM control WHERE id = ?`, []any{o.control.ID}
+		case len(o.claimed) > 0:
+			arg[0] = o.claimed[0].id
+		default:
+			continue
+		}
+		err := b.s.db.QueryRowContext(ctx, text+b.s.dial.forUpdate(), arg...).Scan(&id)
+		switch {
+		case err == nil:
+			return true, nil
+		case explain(err) == ErrNotFound:
+			return false, nil
+		default:
+			return false, err
+		}
+	}
+	return true, nil // nothing was written
+}

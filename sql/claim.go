@@ -1,0 +1,91 @@
+package sql
+
+import (
+	"context"
+	"fmt"
+)
+
+// Claim takes commands: in one transaction their rows are deleted and their instances get the
+// owner, an epoch one higher and a crash count one higher. Commands that another took are
+// left out of the answer, and so are those whose instance has an owner already, which
+// are deleted: that owner sees the instance's wishes. Where Claim returns an error after the
+// transaction was written, Owned tells what was won.
+func (s *Store) Claim(ctx context.Context, claims []Claim) ([]Claimed, error) {
+	if len(claims) == 0 {
+		return nil, nil
+	}
+	o := &operation{claims: claims}
+	s.writer.do(ctx, o)
+	if o.err != nil {
+		return nil, fmt.Errorf("claim %d commands: %w", len(claims), o.err)
+	}
+	return s.load(ctx, o.claimed)
+}
+
+// claims takes the commands of the batch that are still there.
+func (b *batch) claims(ctx context.Context) error {
+	var ids []int64
+	for _, o := range b.ops {
+		for _, c := range o.claims {
+			ids = append(ids, c.Command.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	there, err := b.commandsThere(ctx, ids)
+	if err != nil {
+		return fmt.Errorf("read commands: %w", err)
+	}
+	var taken []int64
+	won := map[string][]int64{}
+	for _, o := range b.ops {
+		for _, c := range o.claims {
+			if instance, ok := there[c.Command.ID]; !ok || instance != c.Command.InstanceID {
+				continue
+			}
+			delete(there, c.Command.ID)
+			taken = append(taken, c.Command.ID)
+			in, found := b.locked[c.Command.InstanceID]
+			if !found || in.owner != "" {
+				continue
+			}
+			in.owner, in.epoch = c.Owner, in.epoch+1
+			b.locked[c.Command.InstanceID] = in
+			won[c.Owner] = append(won[c.Owner], c.Command.InstanceID)
+			o.claimed = append(o.claimed, ownership{c.Command.InstanceID, in.epoch, c.Owner})
+		}
+	}
+	if err := b.execIDs(ctx, `DELETE FROM command WHERE id IN (%s)`, taken); err != nil {
+		return fmt.Errorf("delete commands: %w", err)
+	}
+	for owner, ids := range won {
+		err := b.execIDs(ctx, `UPDATE workflow_instance SET owner = ?, owner_epoch = owner_epoch + 1, crash_count = crash_count + 1, write_id = ?
+			WHERE owner = '' AND id IN (%s)`, ids, owner, b.writeID)
+		if err != nil {
+			return fmt.Errorf("own instances: %w", err)
+		}
+	}
+	return nil
+}
+
+// commandsThere returns the instances of those commands that still exist.
+func (b *batch) commandsThere(ctx context.Context, ids []int64) (map[int64]int64, error) {
+	there := make(map[int64]int64, len(ids))
+	err := eachChunk(ids, func(chunk []any) error {
+		rows, err := b.query(ctx, `SELECT id, instance_id FROM command WHERE id IN (`+marks(len(chunk))+`)`+b.s.dial.forUpdate(), chunk)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id, instance int64
+			if err := rows.Scan(&id, &instance); err != nil {
+				return err
+			}
+			there[id] = instance
+		}
+		return rows.Err()
+	})
+	return there, err
+}

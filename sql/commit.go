@@ -1,0 +1,214 @@
+package sql
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/porpoise/porpoise/dag"
+)
+
+var instanceUpdate = &table{
+	name: "workflow_instance",
+	keys: []string{"id", "owner_epoch"},
+	cols: []string{
+		"id", "owner_epoch", "state", "reason", "round", "owner", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline",
+	},
+	sets: []string{"state", "reason", "round", "owner", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline"},
+}
+
+var taskUpsert = &table{
+	name: "task_instance",
+	keys: []string{"instance_id", "task_index"},
+	cols: []string{
+		"instance_id", "task_index", "name", "type", "state", "reason", "round", "attempts", "retries", "lost",
+		"ready_at", "next_at", "started_at", "finished_at", "outputs",
+	},
+	sets: []string{
+		"state", "reason", "round", "attempts", "retries", "lost", "ready_at", "next_at", "started_at", "finished_at", "outputs",
+	},
+}
+
+var attemptUpsert = &table{
+	name: "task_attempt",
+	keys: []string{"instance_id", "task_index", "number"},
+	cols: []string{
+		"instance_id", "task_index", "number", "round", "token", "worker", "incarnation", "state", "reason", "kill_reason", "message",
+		"dispatched_at", "started_at", "finished_at", "deadline", "exit_code", "tail", "log_bytes", "outputs",
+	},
+	sets: []string{
+		"state", "reason", "kill_reason", "message", "dispatched_at", "started_at", "finished_at", "deadline", "exit_code", "tail",
+		"log_bytes", "outputs",
+	},
+}
+
+var eventInsert = &table{
+	name: "event",
+	cols: []string{
+		"instance_id", "seq", "created_at", "code", "task_index", "attempt", "round", "state", "reason", "message", "requested_by", "warning",
+	},
+}
+
+// Commit writes the transitions, merged with those of other callers into one transaction, and
+// returns an error for each, in their order: nil once it is durable, ErrNotOwner where the
+// instance has another epoch or no owner (nothing of it was written), ErrUnavailable where
+// nothing is known to be written. A transition with empty Effects only says that the owner is
+// well: it clears the crash count. Of one instance, only one Commit may be under way.
+func (s *Store) Commit(ctx context.Context, transitions []Transition) []error {
+	ops := make([]*operation, len(transitions))
+	for i := range transitions {
+		t := &transitions[i]
+		if t.Effects == nil {
+			t.Effects = &dag.Effects{}
+		}
+		t.At = orNow(t.At, s.millis())
+		ops[i] = &operation{commit: t}
+	}
+	s.writer.do(ctx, ops...)
+	errs := make([]error, len(ops))
+	for i, o := range ops {
+		if o.err != nil {
+			errs[i] = fmt.Errorf("commit instance %d: %w", o.commit.Instance.ID, o.err)
+		}
+	}
+	return errs
+}
+
+// commits writes the transitions of those who still own their instance.
+func (b *batch) commits(ctx context.Context) error {
+	var ops []*operation
+	for _, o := range b.ops {
+		if o.commit == nil {
+			continue
+		}
+		in, found := b.locked[o.commit.Instance.ID]
+		if !found || in.epoch != o.commit.Epoch || in.owner == "" {
+			o.err = ErrNotOwner
+			continue
+		}
+		ops = append(ops, o)
+	}
+	if len(ops) == 0 {
+		return nil
+	}
+	slices.SortFunc(ops, func(x, y *operation) int { return compare(x.commit.Instance.ID, y.commit.Instance.ID) })
+	if err := b.updateInstances(ctx, ops); err != nil {
+		return err
+	}
+	var tasks, attempts, events []any
+	for _, o := range ops {
+		tasks = appendTasks(tasks, o.commit)
+		attempts = appendAttempts(attempts, o.commit)
+		events = appendEvents(events, o.commit)
+	}
+	if _, err := b.rows(ctx, taskUpsert, b.s.dial.upsert, tasks); err != nil {
+		return fmt.Errorf("write tasks: %w", err)
+	}
+	if _, err := b.rows(ctx, attemptUpsert, b.s.dial.upsert, attempts); err != nil {
+		return fmt.Errorf("write attempts: %w", err)
+	}
+	if _, err := b.rows(ctx, eventInsert, b.s.dial.insert, events); err != nil {
+		return fmt.Errorf("write events: %w", err)
+	}
+	if err := b.answers(ctx, ops); err != nil {
+		return err
+	}
+	return b.release(ctx, ops)
+}
+
+func (b *batch) updateInstances(ctx context.Context, ops []*operation) error {
+	args := make([]any, 0, len(ops)*len(instanceUpdate.cols))
+	for _, o := range ops {
+		in := o.commit.Instance
+		owner := b.locked[in.ID].owner
+		if o.commit.Release {
+			owner = ""
+		}
+		args = append(args, in.ID, o.commit.Epoch, string(in.State), string(in.Reason), int64(in.Round), owner, int64(0), in.Seq, b.writeID,
+			int64(in.StartedAt), int64(in.FinishedAt), int64(in.Deadline))
+	}
+	met, err := b.rows(ctx, instanceUpdate, b.s.dial.update, args)
+	if err != nil {
+		return fmt.Errorf("update instances: %w", err)
+	}
+	if met != int64(len(ops)) {
+		return fmt.Errorf("update instances: %d of %d rows met, though they were locked", met, len(ops))
+	}
+	return nil
+}
+
+// release gives a command to the instances that were released while wishes about them wait.
+func (b *batch) release(ctx context.Context, ops []*operation) error {
+	var released []int64
+	for _, o := range ops {
+		if o.commit.Release {
+			released = append(released, o.commit.Instance.ID)
+		}
+	}
+	if len(released) == 0 {
+		return nil
+	}
+	wanted, err := b.unanswered(ctx, released)
+	if err != nil {
+		return fmt.Errorf("read controls of released instances: %w", err)
+	}
+	return b.resume(ctx, wanted)
+}
+
+func appendTasks(args []any, t *Transition) []any {
+	changed := t.Effects.Tasks
+	if len(changed) > 1 {
+		changed = slices.Clone(changed)
+		slices.Sort(changed)
+		changed = slices.Compact(changed)
+	}
+	for _, i := range changed {
+		r, def := &t.Instance.Tasks[i], &t.Plan.Definition.Tasks[i]
+		args = append(args, t.Instance.ID, int64(i), def.Name, def.Type, string(r.State), string(r.Reason), int64(r.Round), int64(r.Attempts),
+			int64(r.Retries), int64(r.Lost), int64(r.ReadyAt), int64(r.NextAt), int64(r.StartedAt), int64(r.FinishedAt), encodeMap(r.Outputs))
+	}
+	return args
+}
+
+// appendAttempts adds the last value of each attempt: MySQL would write one row twice in one
+// statement, SQLite too, but the first for nothing.
+func appendAttempts(args []any, t *Transition) []any {
+	list := t.Effects.Attempts
+	for i := range list {
+		a := &list[i]
+		if slices.ContainsFunc(list[i+1:min(len(list), i+1+lookAhead)], func(l dag.Attempt) bool { return l.Task == a.Task && l.Number == a.Number }) {
+			continue
+		}
+		tail := a.Tail
+		if tail == nil {
+			tail = []byte{}
+		}
+		args = append(args, t.Instance.ID, int64(a.Task), int64(a.Number), int64(a.Round), a.Token, a.Worker, a.Incarnation, string(a.State),
+			string(a.Reason), string(a.KillReason), a.Message, int64(a.DispatchedAt), int64(a.StartedAt), int64(a.FinishedAt),
+			int64(a.Deadline), int64(a.ExitCode), tail, a.LogBytes, encodeMap(a.Outputs))
+	}
+	return args
+}
+
+// lookAhead bounds the search for a later value of the same attempt. Rows are written in
+// order, so one that is not found is only written twice.
+const lookAhead = 8
+
+func appendEvents(args []any, t *Transition) []any {
+	for i := range t.Effects.Events {
+		e := &t.Effects.Events[i]
+		args = append(args, t.Instance.ID, e.Seq, int64(e.At), string(e.Code), int64(e.Task), int64(e.Attempt), int64(e.Round), e.State,
+			string(e.Reason), e.Message, e.By, flag(e.Warning))
+	}
+	return args
+}
+
+func compare(a, b int64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,173 @@
+package sql
+
+import (
+	"context"
+	"fmt"
+)
+
+var controlInsert = &table{
+	name: "control",
+	cols: []string{
+		"id", "instance_id", "verb", "tasks", "scope", "forced", "requested_by", "created_at", "applied_at", "result",
+	},
+}
+
+// AddControl writes a wish about an instance and returns it with its id. Where the instance
+// has no owner, the same transaction makes the command that gives it one; an instance whose
+// start command still waits needs none. It returns ErrNotFound where there is no such instance.
+func (s *Store) AddControl(ctx context.Context, c ControlRow) (ControlRow, error) {
+	c.At = orNow(c.At, s.millis())
+	c.AppliedAt, c.Result = 0, ""
+	o := &operation{control: &c}
+	s.writer.do(ctx, o)
+	if o.err != nil {
+		return ControlRow{}, fmt.Errorf("%s instance %d: %w", c.Verb, c.InstanceID, o.err)
+	}
+	return c, nil
+}
+
+func (b *batch) controls(ctx context.Context) error {
+	var controls []any
+	var orphans []int64
+	for _, o := range b.ops {
+		c := o.control
+		if c == nil {
+			continue
+		}
+		in, found := b.locked[c.InstanceID]
+		if !found {
+			o.err = ErrNotFound
+			continue
+		}
+		c.ID = b.nextID()
+		controls = append(controls, c.ID, c.InstanceID, string(c.Verb), encodeList(c.Tasks), string(c.Scope), flag(c.Force), c.By,
+			int64(c.At), int64(0), "")
+		if in.owner == "" && in.epoch > 0 {
+			orphans = append(orphans, c.InstanceID)
+		}
+	}
+	if _, err := b.rows(ctx, controlInsert, b.s.dial.insert, controls); err != nil {
+		return fmt.Errorf("insert controls: %w", err)
+	}
+	return b.resume(ctx, orphans)
+}
+
+// resume makes a command for each of the instances, which have no owner.
+func (b *batch) resume(ctx context.Context, ids []int64) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	var args []any
+	err := eachChunk(ids, func(chunk []any) error {
+		rows, err := b.query(ctx, `SELECT id, project_id, priority FROM workflow_instance WHERE id IN (`+marks(len(chunk))+`)`, chunk)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id, project, priority int64
+			if err := rows.Scan(&id, &project, &priority); err != nil {
+				return err
+			}
+			command := b.nextID()
+			args = append(args, command, string(CommandResume), id, project, nil, nil, nil, command%b.slots, priority, int64(b.s.millis()))
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return fmt.Errorf("read instances to resume: %w", err)
+	}
+	if _, err := b.rows(ctx, commandInsert, b.s.dial.insert, args); err != nil {
+		return fmt.Errorf("insert resume commands: %w", err)
+	}
+	return nil
+}
+
+const controlColumns = `id, instance_id, verb, tasks, scope, forced, requested_by, created_at, applied_at, result`
+
+func scanControl(scan func(...any) error) (ControlRow, error) {
+	var c ControlRow
+	var tasks string
+	err := scan(&c.ID, &c.InstanceID, &c.Verb, &tasks, &c.Scope, &c.Force, &c.By, &c.At, &c.AppliedAt, &c.Result)
+	if err != nil {
+		return c, err
+	}
+	c.Tasks, err = decodeList(tasks)
+	return c, err
+}
+
+// maxControls bounds the wishes that one read returns; more wait for the next.
+const maxControls = 1000
+
+// Controls returns the wishes about an instance that are not yet answered, in id order.
+func (s *Store) Controls(ctx context.Context, instanceID int64) ([]ControlRow, error) {
+	out, err := collect(ctx, s, scanControl, `SELECT `+controlColumns+` FROM control WHERE instance_id = ? AND applied_at = 0 ORDER BY id LIMIT ?`,
+		instanceID, maxControls)
+	if err != nil {
+		return nil, fmt.Errorf("read controls of instance %d: %w", instanceID, err)
+	}
+	return out, nil
+}
+
+// ControlsOf returns the wishes, not yet answered, about instances that owner drives, in id
+// order: the safety net of a master that missed a hint.
+func (s *Store) ControlsOf(ctx context.Context, owner string) ([]ControlRow, error) {
+	out, err := collect(ctx, s, scanControl, `SELECT c.id, c.instance_id, c.verb, c.tasks, c.scope, c.forced, c.requested_by, c.created_at,
+		c.applied_at, c.result FROM control c JOIN workflow_instance i ON i.id = c.instance_id
+		WHERE c.applied_at = 0 AND i.owner = ? ORDER BY c.id LIMIT ?`, owner, maxControls)
+	if err != nil {
+		return nil, fmt.Errorf("read controls for owner %s: %w", owner, err)
+	}
+	return out, nil
+}
+
+// Control returns one wish with its answer, if it has one.
+func (s *Store) Control(ctx context.Context, id int64) (ControlRow, error) {
+	c, err := scanControl(s.read.QueryRowContext(ctx, `SELECT `+controlColumns+` FROM control WHERE id = ?`, id).Scan)
+	if err != nil {
+		return ControlRow{}, fmt.Errorf("read control %d: %w", id, explain(err))
+	}
+	return c, nil
+}
+
+var controlAnswer = &table{
+	name: "control",
+	keys: []string{"id", "instance_id"},
+	cols: []string{"id", "instance_id", "applied_at", "result"},
+	sets: []string{"applied_at", "result"},
+}
+
+// answers writes what became of the wishes that the transitions applied.
+func (b *batch) answers(ctx context.Context, ops []*operation) error {
+	var args []any
+	for _, o := range ops {
+		for _, a := range o.commit.Effects.Applied {
+			args = append(args, a.ID, o.commit.Instance.ID, int64(o.commit.At), a.Result)
+		}
+	}
+	if _, err := b.rows(ctx, controlAnswer, b.s.dial.update, args); err != nil {
+		return fmt.Errorf("answer controls: %w", err)
+	}
+	return nil
+}
+
+// unanswered returns those of the instances that have wishes without an answer.
+func (b *batch) unanswered(ctx context.Context, ids []int64) ([]int64, error) {
+	var out []int64
+	err := eachChunk(ids, func(chunk []any) error {
+		rows, err := b.query(ctx, `SELECT DISTINCT instance_id FROM control WHERE instance_id IN (`+marks(len(chunk))+`) AND applied_at = 0`, chunk)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id int64
+			if err := rows.Scan(&id); err != nil {
+				return err
+			}
+			out = append(out, id)
+		}
+		return rows.Err()
+	})
+	return out, err
+}

@@ -1,0 +1,181 @@
+package sql
+
+import (
+	stdsql "database/sql"
+	"database/sql/driver"
+	"strings"
+	"sync"
+)
+
+// dialect holds what differs between SQLite and MySQL; all other SQL is one text for both.
+type dialect struct {
+	name  string
+	mysql bool
+	path  string // SQLite's file
+
+	texts sync.Map // key -> statement text, see text
+}
+
+func openDB(c driver.Connector) *stdsql.DB { return stdsql.OpenDB(c) }
+
+// forUpdate ends a SELECT that locks its rows until the transaction ends. SQLite needs
+// none: BEGIN IMMEDIATE has locked the whole file.
+func (d *dialect) forUpdate() string {
+	if d.mysql {
+		return " FOR UPDATE"
+	}
+	return ""
+}
+
+// table describes one multi-row statement: the columns that each row gives, in order.
+type table struct {
+	name string
+	keys []string // the primary key; in an update also what must be equal
+	cols []string // all columns given, keys included
+	sets []string // columns that change where the row exists
+}
+
+type textKey struct {
+	table *table
+	verb  string
+	n     int
+}
+
+// text returns the statement for n rows, made once. The sizes are powers of two, so there are few.
+func (d *dialect) text(t *table, verb string, n int, build func() string) string {
+	key := textKey{t, verb, n}
+	if s, ok := d.texts.Load(key); ok {
+		return s.(string)
+	}
+	s := build()
+	d.texts.Store(key, s)
+	return s
+}
+
+// insert writes n new rows.
+func (d *dialect) insert(t *table, n int) string {
+	return d.text(t, "insert", n, func() string {
+		return "INSERT INTO " + t.name + " (" + strings.Join(t.cols, ", ") + ") VALUES " + rowMarks(len(t.cols), n)
+	})
+}
+
+// upsert writes n rows, changing t.sets of those that exist.
+func (d *dialect) upsert(t *table, n int) string {
+	return d.text(t, "upsert", n, func() string {
+		var b strings.Builder
+		b.WriteString("INSERT INTO " + t.name + " (" + strings.Join(t.cols, ", ") + ") VALUES " + rowMarks(len(t.cols), n))
+		if d.mysql {
+			b.WriteString(" ON DUPLICATE KEY UPDATE ")
+		} else {
+			b.WriteString(" ON CONFLICT (" + strings.Join(t.keys, ", ") + ") DO UPDATE SET ")
+		}
+		for i, c := range t.sets {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			if d.mysql {
+				b.WriteString(c + " = VALUES(" + c + ")")
+			} else {
+				b.WriteString(c + " = excluded." + c)
+			}
+		}
+		return b.String()
+	})
+}
+
+// update changes t.sets of the n rows whose t.keys are equal, by a join with the rows given.
+func (d *dialect) update(t *table, n int) string {
+	return d.text(t, "update", n, func() string {
+		var b strings.Builder
+		on := make([]string, len(t.keys))
+		for i, k := range t.keys {
+			on[i] = "w." + k + " = v." + k
+		}
+		if d.mysql {
+			b.WriteString("UPDATE " + t.name + " w JOIN (" + selectRows(t.cols, n) + ") v ON " + strings.Join(on, " AND ") + " SET ")
+		} else {
+			b.WriteString("UPDATE " + t.name + " AS w SET ")
+		}
+		for i, c := range t.sets {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			if d.mysql {
+				b.WriteString("w.")
+			}
+			b.WriteString(c + " = v." + c)
+		}
+		if !d.mysql {
+			b.WriteString(" FROM (WITH r(" + strings.Join(t.cols, ", ") + ") AS (VALUES " + rowMarks(len(t.cols), n) +
+				") SELECT * FROM r) AS v WHERE " + strings.Join(on, " AND "))
+		}
+		return b.String()
+	})
+}
+
+// selectRows is a table of n rows by UNION ALL, which both MySQL and MariaDB read.
+func selectRows(cols []string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		if i > 0 {
+			b.WriteString(" UNION ALL ")
+		}
+		b.WriteString("SELECT ")
+		for j, c := range cols {
+			if j > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString("?")
+			if i == 0 {
+				b.WriteString(" AS " + c)
+			}
+		}
+	}
+	return b.String()
+}
+
+// rowMarks is "(?, ?), (?, ?)" for n rows of k values.
+func rowMarks(k, n int) string {
+	row := "(" + marks(k) + ")"
+	return strings.TrimSuffix(strings.Repeat(row+", ", n), ", ")
+}
+
+// marks is "?, ?, ?" for n values.
+func marks(n int) string {
+	if n == 0 {
+		return "NULL"
+	}
+	return strings.TrimSuffix(strings.Repeat("?, ", n), ", ")
+}
+
+// insertIgnore starts an INSERT that does nothing where the row exists.
+func (d *dialect) insertIgnore() string {
+	if d.mysql {
+		return "INSERT IGNORE INTO "
+	}
+	return "INSERT OR IGNORE INTO "
+}
+
+// onConflict continues an INSERT of a row whose keys may exist: what follows are assignments.
+func (d *dialect) onConflict(keys string) string {
+	if d.mysql {
+		return " ON DUPLICATE KEY UPDATE "
+	}
+	return " ON CONFLICT (" + keys + ") DO UPDATE SET "
+}
+
+// given is, within onConflict, the value that the INSERT gave for column c.
+func (d *dialect) given(c string) string {
+	if d.mysql {
+		return "VALUES(" + c + ")"
+	}
+	return "excluded." + c
+}
+
+// rowsIn is "cols IN (n rows of k values)".
+func (d *dialect) rowsIn(cols string, k, n int) string {
+	if d.mysql {
+		return cols + " IN (" + rowMarks(k, n) + ")"
+	}
+	return cols + " IN (VALUES " + rowMarks(k, n) + ")"
+}

@@ -1,0 +1,218 @@
+package sql
+
+import (
+	"context"
+	"fmt"
+)
+
+// loadChunk bounds the instances that one set of reads fetches.
+const loadChunk = 64
+
+// load reads what was won. Those that were lost meanwhile are left out.
+func (s *Store) load(ctx context.Context, won []ownership) ([]Claimed, error) {
+	out := make([]Claimed, 0, len(won))
+	for len(won) > 0 {
+		n := min(len(won), loadChunk)
+		var part []Claimed
+		var err error
+		for try := range maxTries {
+			if try > 0 {
+				if perr := pause(ctx, try); perr != nil {
+					return out, perr
+				}
+			}
+			if part, err = s.loadOnce(ctx, won[:n]); err == nil {
+				break
+			}
+		}
+		if err != nil {
+			return out, fmt.Errorf("load claimed instances: %w", explain(err))
+		}
+		out = append(out, part...)
+		won = won[n:]
+	}
+	return out, nil
+}
+
+func (s *Store) loadOnce(ctx context.Context, won []ownership) ([]Claimed, error) {
+	ids := make([]any, len(won))
+	for i, o := range won {
+		ids[i] = o.id
+	}
+	rows, err := collect(ctx, s, scanInstance, selectInstance+` WHERE i.id IN (`+marks(len(ids))+`)`, ids...)
+	if err != nil {
+		return nil, err
+	}
+	at := make(map[int64]int, len(rows))
+	byID := make(map[int64]InstanceRow, len(rows))
+	for _, r := range rows {
+		byID[r.ID] = r
+	}
+	out := make([]Claimed, 0, len(won))
+	var begun []any
+	for _, o := range won {
+		r, found := byID[o.id]
+		if !found || r.Owner != o.owner || r.OwnerEpoch != o.epoch {
+			continue
+		}
+		at[r.ID] = len(out)
+		out = append(out, Claimed{Instance: r})
+		if r.Round > 0 || r.Seq > 0 {
+			begun = append(begun, r.ID) // one that never began has no tasks yet
+		}
+	}
+	if err := s.loadRows(ctx, out, at, ids, begun); err != nil {
+		return nil, err
+	}
+	for i := range out {
+		if out[i].Version, err = s.Version(ctx, out[i].Instance.WorkflowID, out[i].Instance.Version); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (s *Store) loadRows(ctx context.Context, out []Claimed, at map[int64]int, all, begun []any) error {
+	controls, err := collect(ctx, s, scanControl, `SELECT `+controlColumns+` FROM control WHERE instance_id IN (`+marks(len(all))+
+		`) AND applied_at = 0 ORDER BY id`, all...)
+	if err != nil {
+		return err
+	}
+	for _, c := range controls {
+		if i, mine := at[c.InstanceID]; mine {
+			out[i].Controls = append(out[i].Controls, c)
+		}
+	}
+	if len(begun) == 0 {
+		return nil
+	}
+	tasks, err := collect(ctx, s, scanTask, `SELECT `+taskColumns+` FROM task_instance WHERE instance_id IN (`+marks(len(begun))+
+		`) ORDER BY instance_id, task_index`, begun...)
+	if err != nil {
+		return err
+	}
+	for _, t := range tasks {
+		out[at[t.InstanceID]].Tasks = append(out[at[t.InstanceID]].Tasks, t)
+	}
+	attempts, err := collect(ctx, s, scanAttempt, `SELECT `+attemptColumns+` FROM task_attempt WHERE instance_id IN (`+marks(len(begun))+
+		`) AND state IN ('dispatched', 'running', 'killing') ORDER BY instance_id, task_index, number`, begun...)
+	if err != nil {
+		return err
+	}
+	for _, a := range attempts {
+		out[at[a.InstanceID]].Attempts = append(out[at[a.InstanceID]].Attempts, a.Attempt)
+	}
+	return nil
+}
+
+// OwnerCount is how many instances an owner has.
+type OwnerCount struct {
+	Owner     string
+	Instances int
+}
+
+// Owners returns everybody who owns instances, by name.
+func (s *Store) Owners(ctx context.Context) ([]OwnerCount, error) {
+	out, err := collect(ctx, s, func(scan func(...any) error) (o OwnerCount, err error) {
+		return o, scan(&o.Owner, &o.Instances)
+	}, `SELECT owner, COUNT(*) FROM workflow_instance WHERE owner > '' AND owner <> '' GROUP BY owner ORDER BY owner`)
+	if err != nil {
+		return nil, fmt.Errorf("read owners: %w", err)
+	}
+	return out, nil
+}
+
+// Owned returns the ids of up to limit instances of owner above after, in order: a master whose
+// Claim ended in an error compares them with those that it knows and loads the rest.
+func (s *Store) Owned(ctx context.Context, owner string, after int64, limit int) ([]int64, error) {
+	out, err := collect(ctx, s, func(scan func(...any) error) (id int64, err error) { return id, scan(&id) },
+		`SELECT id FROM workflow_instance WHERE owner = ? AND owner <> '' AND id > ? ORDER BY id LIMIT ?`, owner, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read instances of %s: %w", owner, err)
+	}
+	return out, nil
+}
+
+// Load reads those of the instances that owner owns, as Claim would have returned them.
+func (s *Store) Load(ctx context.Context, owner string, ids []int64) ([]Claimed, error) {
+	var won []ownership
+	err := eachChunk(ids, func(chunk []any) error {
+		got, err := collect(ctx, s, func(scan func(...any) error) (o ownership, err error) {
+			return o, scan(&o.id, &o.epoch, &o.owner)
+		}, `SELECT id, owner_epoch, owner FROM workflow_instance WHERE id IN (`+marks(len(chunk))+`) AND owner = ?`, append(chunk, owner)...)
+		won = append(won, got...)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load instances of %s: %w", owner, explain(err))
+	}
+	return s.load(ctx, won)
+}
+
+// TakeOver gives up to limit instances of a dead owner to another, each by a compare-and-set of
+// owner and epoch; epoch and crash count rise by one. Fewer than limit means that none is left.
+func (s *Store) TakeOver(ctx context.Context, from, to string, limit int) ([]Claimed, error) {
+	if from == "" || to == "" {
+		return nil, fmt.Errorf("take over %q for %q: want two owners", from, to)
+	}
+	var won []ownership
+	err := s.write(ctx, func(tx *sqlTx) error {
+		won = won[:0]
+		rows, err := tx.QueryContext(ctx, `SELECT id, owner_epoch FROM workflow_instance WHERE owner = ? AND owner <> '' ORDER BY id LIMIT ?`+
+			s.dial.forUpdate(), from, limit)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			o := ownership{owner: to}
+			if err := rows.Scan(&o.id, &o.epoch); err != nil {
+				return err
+			}
+			won = append(won, o)
+		}
+		if err := rows.Err(); err != nil {
+			return err
+		}
+		kept := won[:0]
+		for _, o := range won {
+			res, err := tx.ExecContext(ctx, `UPDATE workflow_instance SET owner = ?, owner_epoch = owner_epoch + 1, crash_count = crash_count + 1
+				WHERE id = ? AND owner = ? AND owner_epoch = ?`, to, o.id, from, o.epoch)
+			if err != nil {
+				return err
+			}
+			if n, err := res.RowsAffected(); err != nil || n == 0 {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+			o.epoch++
+			kept = append(kept, o)
+		}
+		won = kept
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("take over %s: %w", from, err)
+	}
+	return s.load(ctx, won)
+}
+
+// collect runs a query on the readers and scans every row.
+func collect[T any](ctx context.Context, s *Store, scan func(func(...any) error) (T, error), query string, args ...any) ([]T, error) {
+	rows, err := s.read.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, explain(err)
+	}
+	defer rows.Close()
+	var out []T
+	for rows.Next() {
+		v, err := scan(rows.Scan)
+		if err != nil {
+			return nil, explain(err)
+		}
+		out = append(out, v)
+	}
+	return out, explain(rows.Err())
+}

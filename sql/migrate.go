@@ -1,0 +1,163 @@
+package sql
+
+import (
+	"context"
+	"crypto/rand"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+	"golang.org/x/sys/unix"
+
+	"github.com/porpoise/porpoise/dag"
+)
+
+//go:embed schema
+var schema embed.FS
+
+// Cluster is who the database belongs to. ID and Slots are fixed at the cluster's birth.
+type Cluster struct {
+	ID        string
+	Slots     int
+	CreatedAt dag.Millis
+}
+
+// Migrate brings the schema up to this program's and gives a new database its cluster row.
+// Several processes may call it at once. It returns ErrSchema where the schema is newer
+// than the program, and ErrForeignCluster where Config.ClusterID is not the database's.
+func (s *Store) Migrate(ctx context.Context) error {
+	unlock, err := s.lockMigration()
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	defer unlock()
+	p, err := s.migrations()
+	if err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	if err := s.refuseNewer(ctx, p); err != nil {
+		return err
+	}
+	done, err := p.Up(ctx)
+	if err != nil {
+		return fmt.Errorf("migrate: %w", explain(err))
+	}
+	for _, r := range done {
+		s.log.Info("schema migrated", "file", r.Source.Path, "took", r.Duration.String())
+	}
+	_, err = s.db.ExecContext(ctx, s.dial.insertIgnore()+`cluster (one, id, slots, layout_floor, created_at) VALUES (1, ?, ?, 0, ?)`,
+		s.birthID(), s.cfg.Slots, s.millis())
+	if err != nil {
+		return fmt.Errorf("migrate: name the cluster: %w", explain(err))
+	}
+	_, err = s.Cluster(ctx)
+	return err
+}
+
+func (s *Store) birthID() string {
+	if s.cfg.ClusterID != "" {
+		return s.cfg.ClusterID
+	}
+	return rand.Text()
+}
+
+// CheckSchema returns ErrSchema, with what to do, unless the schema is exactly this program's.
+func (s *Store) CheckSchema(ctx context.Context) error {
+	p, err := s.migrations()
+	if err != nil {
+		return fmt.Errorf("check schema: %w", err)
+	}
+	if err := s.refuseNewer(ctx, p); err != nil {
+		return err
+	}
+	pending, err := p.HasPending(ctx)
+	if err != nil {
+		return fmt.Errorf("check schema: %w", explain(err))
+	}
+	if pending {
+		return fmt.Errorf("%w: it is older; run porpoise migrate", ErrSchema)
+	}
+	return nil
+}
+
+func (s *Store) refuseNewer(ctx context.Context, p *goose.Provider) error {
+	have, want, err := p.GetVersions(ctx)
+	if err != nil {
+		return fmt.Errorf("read schema version: %w", explain(err))
+	}
+	if have > want {
+		return fmt.Errorf("%w: schema version %d is newer than this program's %d; run a newer porpoise", ErrSchema, have, want)
+	}
+	return nil
+}
+
+func (s *Store) migrations() (*goose.Provider, error) {
+	files, err := fs.Sub(schema, "schema/"+s.dial.name)
+	if err != nil {
+		return nil, err
+	}
+	options := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true), goose.WithTableName("schema_version"),
+		goose.WithSlog(slog.New(slog.DiscardHandler))}
+	if !s.dial.mysql {
+		return goose.NewProvider(goose.DialectSQLite3, s.db.DB, files, options...)
+	}
+	locker, err := lock.NewMySQLTableLocker(
+		lock.WithTableName("schema_lock"),
+		lock.WithTableLogger(slog.New(slog.DiscardHandler)),
+		lock.WithTableLockTimeout(200*time.Millisecond, 1500), // a migration may take minutes
+		lock.WithTableUnlockTimeout(200*time.Millisecond, 50),
+	)
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(goose.DialectMySQL, s.db.DB, files, append(options, goose.WithLocker(locker))...)
+}
+
+// lockMigration lets one process at a time migrate a SQLite file: goose has no lock for it.
+func (s *Store) lockMigration() (unlock func(), err error) {
+	if s.dial.mysql {
+		return func() {}, nil
+	}
+	f, err := os.OpenFile(s.dial.path+".migrate", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		return func() { _ = f.Close() }, nil // closing drops the lock
+	}
+}
+
+// Cluster returns who the database belongs to, or ErrForeignCluster.
+func (s *Store) Cluster(ctx context.Context) (Cluster, error) {
+	s.mu.Lock()
+	known := s.cluster
+	s.mu.Unlock()
+	if known != nil {
+		return *known, nil
+	}
+	var c Cluster
+	err := s.read.QueryRowContext(ctx, `SELECT id, slots, created_at FROM cluster WHERE one = 1`).Scan(&c.ID, &c.Slots, &c.CreatedAt)
+	if err != nil {
+		return Cluster{}, fmt.Errorf("read cluster: %w", explain(err))
+	}
+	if s.cfg.ClusterID != "" && s.cfg.ClusterID != c.ID {
+		return Cluster{}, fmt.Errorf("%w: it is of %s, we are of %s", ErrForeignCluster, c.ID, s.cfg.ClusterID)
+	}
+	s.mu.Lock()
+	s.cluster = &c
+	s.mu.Unlock()
+	return c, nil
+}

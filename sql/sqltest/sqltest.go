@@ -1,0 +1,32 @@
+// Package sqltest is the suite that every database of Porpoise must pass: it knows sql.Store by
+// its promises alone, and which database is behind it only to say so.
+//
+// The tests of package sql run it on SQLite, on MariaDB at two isolation levels, and on MySQL.
+package sqltest
+
+import (
+	"testing"
+
+	"github.com/porpoise/porpoise/sql"
+)
+
+// Open gives a test its own, empty, migrated database; called again within one test with the
+// same name, another Store of the same database.
+type Open func(t *testing.T, name string) *sql.Store
+
+// Run runs the suite; open must be safe for parallel tests.
+func Run(t *testing.T, open Open) {
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.run(t, newBench(t, open))
+		})
+	}
+}
+
+var cases = []struct {
+	name string
+	run  func(*testing.T, *bench)
+}{
+	{"AStartIsClaimedAndCommittedToItsEnd", startToEnd},
+}

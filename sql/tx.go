@@ -1,0 +1,69 @@
+package sql
+
+import (
+	"context"
+	stdsql "database/sql"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jmoiron/sqlx"
+)
+
+const (
+	// maxTries bounds how often a transaction that lost a lock is tried.
+	maxTries = 5
+	// retryPause is the mean wait before the second try; it doubles each time.
+	retryPause = 4 * time.Millisecond
+)
+
+// write runs f in a transaction, whole, again after a deadlock or a lost lock: f must have no
+// effect but on the database. Its error is ours.
+func (s *Store) write(ctx context.Context, f func(tx *sqlx.Tx) error) error {
+	var err error
+	for try := range maxTries {
+		if try > 0 {
+			if perr := pause(ctx, try); perr != nil {
+				return perr
+			}
+		}
+		if err = s.writeOnce(ctx, f); !retryable(err) {
+			return explain(err)
+		}
+	}
+	return fmt.Errorf("%w: gave up after %d tries: %w", ErrUnavailable, maxTries, err)
+}
+
+func (s *Store) writeOnce(ctx context.Context, f func(tx *sqlx.Tx) error) error {
+	tx, err := s.db.BeginTxx(ctx, &stdsql.TxOptions{Isolation: s.isolation()})
+	if err != nil {
+		return err
+	}
+	if err := f(tx); err != nil {
+		// A lock wait timeout undoes only its statement in MySQL: the whole must go.
+		_ = tx.Rollback()
+		return err
+	}
+	return tx.Commit()
+}
+
+func (s *Store) isolation() stdsql.IsolationLevel {
+	if s.dial.mysql {
+		return s.cfg.Isolation
+	}
+	return stdsql.LevelDefault
+}
+
+// pause waits before try number n, between half and one and a half of the mean, so that two
+// that met do not meet again.
+func pause(ctx context.Context, n int) error {
+	mean := retryPause << (n - 1)
+	t := time.NewTimer(mean/2 + rand.N(mean))
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,98 @@
+package sql
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jmoiron/sqlx"
+)
+
+const selectWorkflow = `SELECT w.id, w.project_id, p.name, w.name, w.description, w.published, w.latest, w.created_at, w.updated_at
+	FROM workflow w JOIN project p ON p.id = w.project_id`
+
+func scanWorkflow(scan func(...any) error) (Workflow, error) {
+	var w Workflow
+	err := scan(&w.ID, &w.ProjectID, &w.Project, &w.Name, &w.Description, &w.Published, &w.Latest, &w.CreatedAt, &w.UpdatedAt)
+	return w, err
+}
+
+// Workflow returns the project's workflow of that name, however it is written, or ErrNotFound.
+func (s *Store) Workflow(ctx context.Context, projectID int64, name string) (Workflow, error) {
+	w, err := scanWorkflow(s.read.QueryRowContext(ctx, selectWorkflow+` WHERE w.project_id = ? AND w.name_key = ? AND w.deleted_at = 0`,
+		projectID, foldName(name)).Scan)
+	if err != nil {
+		return Workflow{}, fmt.Errorf("read workflow %q: %w", name, explain(err))
+	}
+	return w, nil
+}
+
+// WorkflowByID returns one workflow, or ErrNotFound.
+func (s *Store) WorkflowByID(ctx context.Context, id int64) (Workflow, error) {
+	w, err := scanWorkflow(s.read.QueryRowContext(ctx, selectWorkflow+` WHERE w.id = ? AND w.deleted_at = 0`, id).Scan)
+	if err != nil {
+		return Workflow{}, fmt.Errorf("read workflow %d: %w", id, explain(err))
+	}
+	return w, nil
+}
+
+// Workflows returns a page of a project's workflows, by name.
+func (s *Store) Workflows(ctx context.Context, projectID int64, page Page) ([]Workflow, string, error) {
+	var after nameCursor
+	if err := page.decode("workflows", &after); err != nil {
+		return nil, "", err
+	}
+	limit := page.limit()
+	out, err := collect(ctx, s, scanWorkflow, selectWorkflow+` WHERE w.project_id = ? AND w.name_key > ? AND w.deleted_at = 0
+		ORDER BY w.name_key LIMIT ?`, projectID, afterName(page, after), limit+1)
+	if err != nil {
+		return nil, "", fmt.Errorf("read workflows of project %d: %w", projectID, err)
+	}
+	return cut(out, limit, "workflows", func(w Workflow) any { return nameCursor{foldName(w.Name)} })
+}
+
+// Publish makes a saved version the one that starts and schedules use.
+func (s *Store) Publish(ctx context.Context, workflowID int64, version int) error {
+	err := s.write(ctx, func(tx *sqlx.Tx) error {
+		var n int
+		err := tx.QueryRowContext(ctx, `SELECT version FROM workflow_version WHERE workflow_id = ? AND version = ?`, workflowID, version).Scan(&n)
+		if err != nil {
+			return err
+		}
+		return metOne(tx.ExecContext(ctx, `UPDATE workflow SET published = ?, updated_at = ? WHERE id = ? AND deleted_at = 0`,
+			version, s.millis(), workflowID))
+	})
+	if err != nil {
+		return fmt.Errorf("publish version %d of workflow %d: %w", version, workflowID, err)
+	}
+	return nil
+}
+
+// DeleteWorkflow deletes a workflow; InUseError while instances of it are not final. Its row
+// and versions stay, nameless, for the history of its instances.
+func (s *Store) DeleteWorkflow(ctx context.Context, id int64) error {
+	err := s.write(ctx, func(tx *sqlx.Tx) error {
+		var name string
+		err := tx.QueryRowContext(ctx, `SELECT name FROM workflow WHERE id = ? AND deleted_at = 0`+s.dial.forUpdate(), id).Scan(&name)
+		if err != nil {
+			return err
+		}
+		refs, err := references(ctx, tx, "instance ", `SELECT id FROM workflow_instance WHERE workflow_id = ? AND state IN (`+openStates+`) LIMIT 10`, id)
+		if err != nil {
+			return err
+		}
+		if len(refs) > 0 {
+			return &InUseError{What: "workflow " + name, References: refs}
+		}
+		for _, text := range []string{`DELETE FROM workflow_draft WHERE workflow_id = ?`, `DELETE FROM workflow_layout WHERE workflow_id = ?`} {
+			if _, err := tx.ExecContext(ctx, text, id); err != nil {
+				return err
+			}
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE workflow SET name_key = ?, published = 0, deleted_at = ? WHERE id = ?`, deletedKey(id), s.millis(), id)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("delete workflow %d: %w", id, err)
+	}
+	return nil
+}

@@ -1,0 +1,380 @@
+package sql
+
+import (
+	"context"
+	stdsql "database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// maxBatchRows bounds the rows of one transaction: at 3 us a row it takes some ten
+	// milliseconds, which is what the last caller in it waits.
+	maxBatchRows = 4096
+	// maxQueued bounds the operations that wait; a caller that finds it full waits to be queued.
+	maxQueued = 16384
+	// maxGather bounds the wait for more company, and only where there was company before.
+	maxGather = time.Millisecond
+	// batchTimeout ends a transaction on a dead network or a frozen server.
+	batchTimeout = 20 * time.Second
+)
+
+// operation is one thing that the writer does for a caller. Exactly one of start, control,
+// claims, commit is set. The writer alone touches it between taken and done.
+type operation struct {
+	start   *Start
+	control *ControlRow
+	claims  []Claim
+	commit  *Transition
+
+	state atomic.Int32 // opWaiting, opTaken or opGone
+	call  *call
+
+	// The answer.
+	err     error
+	id      int64 // start: the instance
+	existed bool  // start: by an earlier request with the same key
+	claimed []ownership
+}
+
+const (
+	opWaiting int32 = iota
+	opTaken
+	opGone // its caller has left before the writer took it
+)
+
+// ownership is what a claim or a takeover has won.
+type ownership struct {
+	id    int64
+	epoch int64
+	owner string
+}
+
+// call waits for its operations.
+type call struct {
+	left atomic.Int32
+	done chan struct{}
+}
+
+// rows estimates how many rows the operation writes.
+func (o *operation) rows() int {
+	switch {
+	case o.start != nil:
+		return 3
+	case o.commit != nil:
+		e := o.commit.Effects
+		return 1 + len(e.Tasks) + len(e.Attempts) + len(e.Events) + len(e.Applied)
+	default:
+		return 2 + 2*len(o.claims)
+	}
+}
+
+// instance is the one whose row the operation changes and of which one batch may hold one
+// such operation; 0 where several may stand together.
+func (o *operation) instance() int64 {
+	if o.commit != nil {
+		return o.commit.Instance.ID
+	}
+	return 0
+}
+
+// A writer merges the writes of concurrent callers into one transaction after another: the
+// price of a commit is the disk's, and all that wait for it share it.
+type writer struct {
+	s        *Store
+	queue    chan *operation
+	stop     chan struct{} // closed to end the loop
+	finished chan struct{} // closed when the loop has ended
+	once     sync.Once
+
+	// Of the loop alone.
+	held  []*operation // must wait for the next batch
+	last  int          // operations of the last batch
+	stmts map[string]*stdsql.Stmt
+}
+
+func newWriter(s *Store) *writer {
+	w := &writer{
+		s: s, queue: make(chan *operation, maxQueued), stop: make(chan struct{}), finished: make(chan struct{}),
+		stmts: map[string]*stdsql.Stmt{},
+	}
+	go w.loop()
+	return w
+}
+
+// close lets the operations that are queued finish and ends the loop.
+func (w *writer) close() {
+	w.once.Do(func() { close(w.stop) })
+	<-w.finished
+}
+
+// do queues the operations and returns when each has its answer. When ctx ends, those that
+// the writer has not taken yet are withdrawn with ctx's error; the others are waited for.
+func (w *writer) do(ctx context.Context, ops ...*operation) {
+	if len(ops) == 0 {
+		return
+	}
+	c := &call{done: make(chan struct{})}
+	c.left.Store(int32(len(ops)))
+	for _, o := range ops {
+		o.call = c
+	}
+	w.enqueue(ctx, ops)
+	select {
+	case <-c.done:
+		return
+	case <-ctx.Done():
+		withdraw(ops, ctx.Err())
+	case <-w.finished:
+		withdraw(ops, ErrClosed)
+	}
+	select {
+	case <-c.done:
+	case <-w.finished:
+		withdraw(ops, ErrClosed)
+		<-c.done
+	}
+}
+
+func (w *writer) enqueue(ctx context.Context, ops []*operation) {
+	for i, o := range ops {
+		select {
+		case w.queue <- o:
+		case <-w.stop:
+			withdraw(ops[i:], ErrClosed)
+			return
+		case <-ctx.Done():
+			withdraw(ops[i:], ctx.Err())
+			return
+		}
+	}
+}
+
+func withdraw(ops []*operation, err error) {
+	for _, o := range ops {
+		if o.state.CompareAndSwap(opWaiting, opGone) {
+			o.err = err
+			o.call.finish()
+		}
+	}
+}
+
+func (c *call) finish() {
+	if c.left.Add(-1) == 0 {
+		close(c.done)
+	}
+}
+
+func (w *writer) loop() {
+	defer close(w.finished)
+	defer w.closeStatements()
+	for {
+		ops := w.gather()
+		if ops == nil {
+			return
+		}
+		w.last = len(ops)
+		w.run(ops)
+		w.prepare()
+	}
+}
+
+// gather waits for the next operation and takes what else is queued. Where the last batch had
+// company, its callers are about to come back: it waits a moment for as many again.
+func (w *writer) gather() []*operation {
+	g := &gathering{seen: map[int64]bool{}}
+	held := w.held
+	w.held = nil
+	for _, o := range held {
+		w.add(g, o)
+	}
+	if len(g.ops) == 0 {
+		select {
+		case o := <-w.queue:
+			w.add(g, o)
+		case <-w.stop:
+			select {
+			case o := <-w.queue:
+				w.add(g, o)
+			default:
+				return nil
+			}
+		}
+	}
+	var timeout <-chan time.Time
+	for g.rows < maxBatchRows {
+		select {
+		case o := <-w.queue:
+			w.add(g, o)
+			continue
+		default:
+		}
+		if len(g.ops) >= w.last || w.last < 2 {
+			break
+		}
+		if timeout == nil {
+			t := time.NewTimer(maxGather)
+			defer t.Stop()
+			timeout = t.C
+		}
+		select {
+		case o := <-w.queue:
+			w.add(g, o)
+			continue
+		case <-timeout:
+		}
+		break
+	}
+	return g.ops
+}
+
+// gathering is a batch in the making.
+type gathering struct {
+	ops  []*operation
+	rows int
+	seen map[int64]bool
+}
+
+// add takes o into the batch, or holds it for the next one where its instance is in this one.
+func (w *writer) add(g *gathering, o *operation) {
+	id := o.instance()
+	if id != 0 && g.seen[id] {
+		w.held = append(w.held, o)
+		return
+	}
+	if !o.state.CompareAndSwap(opWaiting, opTaken) {
+		return // withdrawn
+	}
+	if id != 0 {
+		g.seen[id] = true
+	}
+	g.ops = append(g.ops, o)
+	g.rows += o.rows()
+}
+
+// run writes the batch and answers its callers. One whose rows the database refuses is found
+// by halving, so that it fails alone.
+func (w *writer) run(ops []*operation) {
+	if len(ops) == 0 {
+		return
+	}
+	err := w.try(ops)
+	switch {
+	case err == nil:
+	case len(ops) > 1 && !away(err) && !errors.Is(err, ErrUnavailable):
+		w.s.log.Warn("batch refused, halving it", "operations", len(ops), "error", err)
+		w.run(ops[:len(ops)/2])
+		w.run(ops[len(ops)/2:])
+		return
+	default:
+		for _, o := range ops {
+			o.err = explain(err)
+		}
+	}
+	for _, o := range ops {
+		o.call.finish()
+	}
+}
+
+// try writes the batch in one transaction, again after a lost lock or a broken connection.
+func (w *writer) try(ops []*operation) error {
+	var err error
+	for n := range maxTries {
+		if n > 0 {
+			_ = pause(context.Background(), n)
+		}
+		err = w.attempt(ops)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, ErrUnavailable):
+			return err // the commit's outcome is unknown: doing it again could do it twice
+		case retryable(err), broken(err):
+		case duplicate(err) && len(ops) == 1 && n == 0:
+			// Another process won the race since we looked: looking again sees its row.
+		default:
+			return err
+		}
+	}
+	return fmt.Errorf("gave up after %d tries: %w", maxTries, err)
+}
+
+func (w *writer) attempt(ops []*operation) error {
+	ctx, cancel := w.s.writeContext()
+	defer cancel()
+	b := &batch{s: w.s, w: w, ops: ops, writeID: rand.Int64()}
+	if err := b.reserve(ctx); err != nil {
+		return err
+	}
+	tx, err := w.s.db.BeginTx(ctx, &stdsql.TxOptions{Isolation: w.s.isolation()})
+	if err != nil {
+		return err
+	}
+	b.tx = tx
+	if err := b.write(ctx); err != nil {
+		_ = tx.Rollback()
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		_ = tx.Rollback()
+		return b.decide(err)
+	}
+	return nil
+}
+
+// writeContext bounds a transaction of the writer. SQLite gets no deadline: each statement would
+// cost a goroutine, and nothing but the disk can delay it.
+func (s *Store) writeContext() (context.Context, context.CancelFunc) {
+	if s.dial.mysql {
+		return context.WithTimeout(context.Background(), batchTimeout)
+	}
+	return context.Background(), func() {}
+}
+
+// maxStatements bounds the prepared statements that the writer keeps on SQLite; the texts are
+// some ten for each power of two.
+const maxStatements = 256
+
+// prepare makes the statements that the last batch missed. It must not run within a
+// transaction, which holds SQLite's only connection for writes.
+func (w *writer) prepare() {
+	for text, st := range w.stmts {
+		if st != nil {
+			continue
+		}
+		st, err := w.s.db.PrepareContext(context.Background(), text)
+		if err != nil {
+			delete(w.stmts, text)
+			w.s.log.Warn("statement not prepared", "error", err)
+			continue
+		}
+		w.stmts[text] = st
+	}
+}
+
+func (w *writer) closeStatements() {
+	for _, st := range w.stmts {
+		if st != nil {
+			_ = st.Close()
+		}
+	}
+}
+
+// exec runs one statement of a batch, prepared where the database is SQLite.
+func (w *writer) exec(ctx context.Context, tx *stdsql.Tx, text string, args []any) (stdsql.Result, error) {
+	if w.s.dial.mysql {
+		return tx.ExecContext(ctx, text, args...)
+	}
+	st, known := w.stmts[text]
+	if st != nil {
+		return tx.StmtContext(ctx, st).ExecContext(ctx, args...)
+	}
+	if !known && len(w.stmts) < maxStatements {
+		w.stmts[text] = nil // wanted: see prepare
+	}
+	return tx.ExecContext(ctx, text, args...)
+}
