@@ -1,0 +1,5 @@
+package apiserver
+
+import "github.com/porpoise/porpoise/sql"
+
+func asStore(db *sql.Store) Store { return newTmp(db) }

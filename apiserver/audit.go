@@ -1,0 +1,124 @@
+package apiserver
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/porpoise/porpoise/sql"
+)
+
+const (
+	// maxAuditQueue is how many rows wait for the database. A change waits for a place;
+	// a refusal that finds none is dropped and counted, so that a flood of bad requests
+	// can't hold up good ones.
+	maxAuditQueue = 4096
+	// auditBatch is how many rows one transaction writes.
+	auditBatch = 256
+	// auditRetry is how long after a failed write the rows are tried again.
+	auditRetry = time.Second
+	// auditGoodbye is how long the rest may take at the end.
+	auditGoodbye = 5 * time.Second
+)
+
+// auditor carries audit rows to the database, many at a time, off the path of requests.
+// A process that is killed loses what it had not written yet: a fraction of a second.
+type auditor struct {
+	store AuditStore
+	log   hclog.Logger
+	rows  chan sql.AuditRow
+	count *prometheus.CounterVec
+}
+
+func newAuditor(store AuditStore, log hclog.Logger, count *prometheus.CounterVec) *auditor {
+	return &auditor{store: store, log: log, count: count, rows: make(chan sql.AuditRow, maxAuditQueue)}
+}
+
+// record writes down a change, or an attempt at what the caller may not.
+func (s *Server) record(ctx context.Context, c *call, status int) {
+	refused := status == http.StatusForbidden || status == http.StatusUnauthorized || status == http.StatusNotFound && c.who != nil
+	if (c.spec.safe() && !refused && c.spec.id != "sign-in-link") || c.spec.unaudited && !refused {
+		return
+	}
+	row := sql.AuditRow{CreatedAt: s.at(), Address: c.ip, Action: c.spec.id, Object: c.object(), Outcome: "done", Detail: http.StatusText(status) + " " + c.id}
+	if c.who != nil {
+		row.Actor = c.who.name
+	}
+	if status >= 400 {
+		row.Outcome = "failed"
+	}
+	if refused {
+		row.Outcome = "refused"
+		select {
+		case s.audit.rows <- row:
+		default:
+			s.metrics.audited.WithLabelValues("dropped").Inc()
+		}
+		return
+	}
+	select {
+	case s.audit.rows <- row:
+	case <-ctx.Done():
+		s.log.Error("audit row lost", "actor", row.Actor, "action", row.Action, "object", row.Object, "outcome", row.Outcome)
+		s.metrics.audited.WithLabelValues("dropped").Inc()
+	}
+}
+
+// run writes until ctx ends, then what is left.
+func (a *auditor) run(ctx context.Context) error {
+	for {
+		select {
+		case row := <-a.rows:
+			a.write(ctx, a.batch(row))
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditGoodbye)
+			defer cancel()
+			for {
+				select {
+				case row := <-a.rows:
+					a.write(last, a.batch(row))
+				default:
+					return nil
+				}
+			}
+		}
+	}
+}
+
+func (a *auditor) batch(first sql.AuditRow) []sql.AuditRow {
+	rows := []sql.AuditRow{first}
+	for len(rows) < auditBatch {
+		select {
+		case row := <-a.rows:
+			rows = append(rows, row)
+		default:
+			return rows
+		}
+	}
+	return rows
+}
+
+// write tries until it succeeds: while the database is away nothing else can be changed
+// either, so the queue behind it stays short.
+func (a *auditor) write(ctx context.Context, rows []sql.AuditRow) {
+	for {
+		err := a.store.AddAudit(ctx, rows)
+		if err == nil {
+			a.count.WithLabelValues("written").Add(float64(len(rows)))
+			return
+		}
+		a.log.Warn("audit not written yet", "rows", len(rows), "error", err)
+		select {
+		case <-ctx.Done():
+			for _, r := range rows {
+				a.log.Error("audit row lost", "actor", r.Actor, "action", r.Action, "object", r.Object, "outcome", r.Outcome)
+			}
+			a.count.WithLabelValues("dropped").Add(float64(len(rows)))
+			return
+		case <-time.After(auditRetry):
+		}
+	}
+}

@@ -1,0 +1,277 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/sql"
+)
+
+type stop struct {
+	InstancePath
+	Body *struct {
+		Force bool `json:"force,omitempty" doc:"Do not wait for the workers' word."`
+	}
+}
+
+// RerunOptions says what to run again. Without params and version it is a new round of
+// the same instance; with either, a new instance.
+type RerunOptions struct {
+	Tasks   []string        `json:"tasks,omitempty" maxItems:"10000" doc:"Absent: all."`
+	Scope   string          `json:"scope,omitempty" enum:"only,upstream,downstream" doc:"What tasks bring along; absent is downstream."`
+	Params  map[string]Text `json:"params,omitempty" maxProperties:"1000"`
+	Version int             `json:"version,omitempty" minimum:"0" maximum:"2147483647"`
+}
+
+type rerun struct {
+	InstancePath
+	Body *RerunOptions
+}
+
+type rerunTask struct {
+	TaskPath
+	Body *struct {
+		Scope string `json:"scope,omitempty" enum:"only,upstream,downstream" doc:"What the task brings along; absent is downstream."`
+	}
+}
+
+type controlledAnswer struct {
+	Status   int
+	Location string `header:"Location"`
+	Body     Instance
+}
+
+func (s *Server) controlRoutes() {
+	operate := access{need: roleOperator, object: ofInstance}
+	verb := func(id, path, summary string) spec {
+		return spec{id: id, method: "POST", path: "/instances/{id}" + path, tag: "control", summary: summary, status: 202, access: operate}
+	}
+	add(s, verb("pause", "/pause", "Start nothing new; what runs may end"), s.simple(dag.VerbPause))
+	add(s, verb("resume", "/resume", "Go on after a pause"), s.simple(dag.VerbResume))
+	add(s, verb("recover", "/recover", "Run what did not succeed again, as a new round"), s.simple(dag.VerbRecover))
+	sp := verb("stop", "/stop", "Kill what runs, start nothing more")
+	sp.body, sp.optional = jsonBody, true
+	add(s, sp, s.stopInstance)
+	sp = verb("rerun", "/rerun", "Run tasks again, as a new round or a new instance")
+	sp.body, sp.optional = jsonBody, true
+	add(s, sp, s.rerun)
+	add(s, verb("kill-task", "/tasks/{task}/kill", "Kill one task"), s.onTask(dag.VerbKill))
+	add(s, verb("skip-task", "/tasks/{task}/skip", "Count a task as done without running it"), s.onTask(dag.VerbSkip))
+	sp = verb("rerun-task", "/tasks/{task}/rerun", "Run one task again, as a new round")
+	sp.body, sp.optional = jsonBody, true
+	add(s, sp, s.rerunTask)
+}
+
+// verdict is what a verb means to something in a state.
+type verdict uint8
+
+const (
+	refuse verdict = iota // 409: it can't be done now
+	done                  // 200: it is so already, or on its way
+	wish                  // 202: the master is asked
+)
+
+// onInstance is what a verb means to an instance as a whole. The owner decides again
+// when it applies the row; this spares it what is plainly impossible or done.
+func onInstance(v dag.Verb, in sql.InstanceRow, force bool) verdict {
+	switch in.State {
+	case dag.InstanceSubmitted, dag.InstanceSerialWait, dag.InstanceRunning:
+		switch v {
+		case dag.VerbPause, dag.VerbStop, dag.VerbKill, dag.VerbSkip:
+			return wish
+		case dag.VerbResume:
+			return done
+		case dag.VerbRecover:
+			if in.Round > 1 {
+				return done
+			}
+		}
+	case dag.InstancePausing, dag.InstancePaused:
+		switch v {
+		case dag.VerbPause:
+			return done
+		case dag.VerbResume, dag.VerbStop, dag.VerbKill, dag.VerbSkip:
+			return wish
+		}
+	case dag.InstanceStopping:
+		switch {
+		case v == dag.VerbStop && force, v == dag.VerbKill:
+			return wish
+		case v == dag.VerbStop:
+			return done
+		}
+	case dag.InstanceStopped, dag.InstanceFailed:
+		switch v {
+		case dag.VerbRecover, dag.VerbRerun:
+			return wish
+		case dag.VerbStop:
+			if in.State == dag.InstanceStopped {
+				return done
+			}
+		}
+	case dag.InstanceSuccess:
+		if v == dag.VerbRerun {
+			return wish
+		}
+	case dag.InstanceQuarantined:
+	}
+	return refuse
+}
+
+func (s *Server) simple(v dag.Verb) func(context.Context, *InstancePath) (*controlledAnswer, error) {
+	return func(ctx context.Context, _ *InstancePath) (*controlledAnswer, error) {
+		return s.control(ctx, sql.ControlRow{Verb: v})
+	}
+}
+
+func (s *Server) stopInstance(ctx context.Context, in *stop) (*controlledAnswer, error) {
+	return s.control(ctx, sql.ControlRow{Verb: dag.VerbStop, Force: in.Body != nil && in.Body.Force})
+}
+
+func (s *Server) rerun(ctx context.Context, in *rerun) (*controlledAnswer, error) {
+	o := RerunOptions{}
+	if in.Body != nil {
+		o = *in.Body
+	}
+	if o.Params != nil || o.Version != 0 {
+		return s.rerunAnew(ctx, o)
+	}
+	row := sql.ControlRow{Verb: dag.VerbRerun, Tasks: o.Tasks, Scope: dag.Scope(o.Scope)}
+	var wrong []dag.FieldError
+	for i, name := range o.Tasks {
+		_, err := s.store.Task(ctx, callOf(ctx).instance.ID, name)
+		if p := s.unlessAbsent(ctx, err); p != nil {
+			return nil, p
+		}
+		if err != nil {
+			wrong = append(wrong, dag.FieldError{Field: fmt.Sprintf("tasks[%d]", i), Code: "unknown_task", Value: name, Message: "the instance has no such task"})
+		}
+	}
+	if row.Scope != "" && len(row.Tasks) == 0 {
+		wrong = append(wrong, dag.FieldError{Field: "scope", Code: "needs_tasks", Message: "means something only together with tasks"})
+	}
+	if len(wrong) > 0 {
+		return nil, problem(http.StatusUnprocessableEntity, wrong[0].Field+": "+wrong[0].Message, wrong...)
+	}
+	if row.Scope == "" && len(row.Tasks) > 0 {
+		row.Scope = dag.ScopeDownstream
+	}
+	return s.control(ctx, row)
+}
+
+// rerunAnew starts a new instance that says which one it repeats.
+func (s *Server) rerunAnew(ctx context.Context, o RerunOptions) (*controlledAnswer, error) {
+	old := callOf(ctx).instance
+	w, err := s.store.WorkflowByID(ctx, old.WorkflowID)
+	if err != nil {
+		return nil, fmt.Errorf("read workflow %d: %w", old.WorkflowID, err)
+	}
+	again := StartOptions{
+		Params: o.Params, Version: o.Version, ScheduleTime: Time(old.ScheduleTime), StartTasks: o.Tasks, Scope: o.Scope,
+		DryRun: old.DryRun, WorkerGroup: old.WorkerGroup, Priority: priorityName(old.Priority), OnFailure: string(old.OnFailure),
+	}
+	if again.Version == 0 {
+		again.Version = old.Version
+	}
+	if again.Params == nil {
+		again.Params = make(map[string]Text, len(old.Params))
+		for k, v := range old.Params {
+			again.Params[k] = Text(v)
+		}
+	}
+	start, err := s.wish(ctx, w, again.Version, again)
+	if err != nil {
+		return nil, err
+	}
+	start.RerunOf = old.ID
+	started, err := s.start(ctx, start)
+	if err != nil {
+		return nil, err
+	}
+	made, err := s.store.Instance(ctx, int64(started.Body.InstanceID))
+	if err != nil {
+		return nil, fmt.Errorf("read the new instance: %w", err)
+	}
+	return &controlledAnswer{Status: http.StatusAccepted, Location: started.Location, Body: instanceFace(made)}, nil
+}
+
+func (s *Server) rerunTask(ctx context.Context, in *rerunTask) (*controlledAnswer, error) {
+	if _, err := s.store.Task(ctx, callOf(ctx).instance.ID, in.Task); err != nil {
+		return nil, fmt.Errorf("read task: %w", err)
+	}
+	row := sql.ControlRow{Verb: dag.VerbRerun, Tasks: []string{in.Task}, Scope: dag.ScopeDownstream}
+	if in.Body != nil && in.Body.Scope != "" {
+		row.Scope = dag.Scope(in.Body.Scope)
+	}
+	return s.control(ctx, row)
+}
+
+func (s *Server) onTask(v dag.Verb) func(context.Context, *TaskPath) (*controlledAnswer, error) {
+	return func(ctx context.Context, in *TaskPath) (*controlledAnswer, error) {
+		c := callOf(ctx)
+		t, err := s.store.Task(ctx, c.instance.ID, in.Task)
+		if err != nil {
+			return nil, fmt.Errorf("read task: %w", err)
+		}
+		switch t.State {
+		case "":
+			return nil, notFound() // outside of this start's scope
+		case dag.TaskSuccess, dag.TaskForcedSuccess, dag.TaskFailed, dag.TaskKilled, dag.TaskSkipped, dag.TaskUpstreamFailed, dag.TaskDisabled:
+			return s.asItIs(c.instance), nil
+		case dag.TaskDispatched, dag.TaskRunning, dag.TaskKilling:
+			if v == dag.VerbSkip {
+				return nil, wrongField(http.StatusConflict, "task", "wrong_state", string(t.State), "task %q is %s: kill it instead of skipping it", t.Name, t.State)
+			}
+		case dag.TaskWaiting, dag.TaskReady, dag.TaskRetryWait:
+		}
+		return s.control(ctx, sql.ControlRow{Verb: v, Tasks: []string{t.Name}})
+	}
+}
+
+func (s *Server) asItIs(in sql.InstanceRow) *controlledAnswer {
+	return &controlledAnswer{Status: http.StatusOK, Body: instanceFace(in)}
+}
+
+// control writes a wish, unless it is impossible, fulfilled, or written already.
+func (s *Server) control(ctx context.Context, row sql.ControlRow) (*controlledAnswer, error) {
+	c := callOf(ctx)
+	switch onInstance(row.Verb, c.instance, row.Force) {
+	case refuse:
+		return nil, wrongField(http.StatusConflict, "state", "wrong_state", string(c.instance.State), "%s is not possible: the instance is %s", row.Verb, c.instance.State)
+	case done:
+		return s.asItIs(c.instance), nil
+	case wish:
+	}
+	open, err := s.store.Controls(ctx, c.instance.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read open wishes: %w", err)
+	}
+	// Only the last wish counts as a repeat: pause, resume, pause are three.
+	if n := len(open); n > 0 {
+		last := open[n-1]
+		if last.Verb == row.Verb && last.Force == row.Force && last.Scope == row.Scope && slices.Equal(last.Tasks, row.Tasks) {
+			return s.asItIs(c.instance), nil
+		}
+		if n >= maxOpenControls {
+			return nil, problem(http.StatusConflict, "too many wishes about this instance wait for a master")
+		}
+	}
+	row.InstanceID, row.By, row.At = c.instance.ID, c.who.name, s.at()
+	if _, err := s.store.AddControl(ctx, row); err != nil {
+		return nil, fmt.Errorf("%s instance %d: %w", row.Verb, c.instance.ID, err)
+	}
+	if s.cfg.Hints != nil {
+		s.cfg.Hints.Control(c.instance.ID)
+	}
+	in, err := s.store.Instance(ctx, c.instance.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read instance %d: %w", c.instance.ID, err)
+	}
+	return &controlledAnswer{Status: http.StatusAccepted, Body: instanceFace(in)}, nil
+}
+
+// maxOpenControls bounds the wishes that wait while no master takes them.
+const maxOpenControls = 1000

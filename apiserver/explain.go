@@ -1,0 +1,188 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/sql"
+)
+
+// Explanation says why something is as it is: text for people, code and args for programs.
+type Explanation struct {
+	Code   string            `json:"code"`
+	Args   map[string]string `json:"args,omitempty"`
+	Text   string            `json:"text"`
+	Since  Time              `json:"since,omitempty"`
+	Causes []Explanation     `json:"causes,omitempty"`
+}
+
+type explain struct {
+	InstancePath
+	Task string `query:"task" maxLength:"512" doc:"Explain this task instead of the instance."`
+}
+
+type explanationAnswer struct{ Body Explanation }
+
+func (s *Server) explainRoutes() {
+	add(s, spec{id: "explain", method: "GET", path: "/instances/{id}/explain", tag: "instances", summary: "Say why an instance or a task is as it is", access: access{need: roleViewer, object: ofInstance}}, s.explain)
+}
+
+func (s *Server) explain(ctx context.Context, in *explain) (*explanationAnswer, error) {
+	row := callOf(ctx).instance
+	plan, err := s.plans.get(ctx, row.WorkflowID, row.Version)
+	if err != nil {
+		return nil, err
+	}
+	inst, err := s.rebuild(ctx, row, plan)
+	if err != nil {
+		return nil, err
+	}
+	task := -1
+	if in.Task != "" {
+		i, ok := plan.Task(in.Task)
+		if !ok || i >= len(inst.Tasks) {
+			return nil, notFound()
+		}
+		task = i
+	}
+	e := explanationFace(inst.Explain(s.at(), task))
+	s.addQueues(row, inst, plan, task, &e)
+	return &explanationAnswer{Body: e}, nil
+}
+
+// rebuild makes the instance of its rows, as a master does when it takes it over.
+func (s *Server) rebuild(ctx context.Context, row sql.InstanceRow, plan *dag.Plan) (*dag.Instance, error) {
+	inst := &dag.Instance{
+		ID: row.ID, State: row.State, Reason: row.Reason, Round: row.Round, Seq: row.Seq, OnFailure: row.OnFailure, DryRun: row.DryRun,
+		Params: row.Params, WorkerGroup: row.WorkerGroup, Priority: row.Priority, StartedAt: row.StartedAt, FinishedAt: row.FinishedAt,
+		Deadline: row.Deadline, Tasks: make([]dag.TaskInstance, len(plan.Definition.Tasks)),
+	}
+	var live []dag.Attempt
+	found := false
+	page := sql.Page{Limit: maxPage}
+	for {
+		rows, next, err := s.store.Tasks(ctx, row.ID, page)
+		if err != nil {
+			return nil, fmt.Errorf("read tasks: %w", err)
+		}
+		for _, t := range rows {
+			if t.Index < 0 || t.Index >= len(inst.Tasks) {
+				return nil, problem(http.StatusConflict, "the instance's rows do not fit its version")
+			}
+			inst.Tasks[t.Index] = t.TaskInstance
+			found = true
+			if live, err = s.addLive(ctx, live, t); err != nil {
+				return nil, err
+			}
+		}
+		if next == "" {
+			break
+		}
+		page.Cursor = next
+	}
+	if !found {
+		// No master has begun it yet: it is as a new one.
+		return dag.NewInstance(plan, row.ID, dag.StartOptions{}), nil
+	}
+	if err := dag.Restore(plan, inst, live); err != nil {
+		return nil, fmt.Errorf("rebuild instance %d: %w", row.ID, err)
+	}
+	return inst, nil
+}
+
+// addLive reads the attempt that a task has in flight, if it has one.
+func (s *Server) addLive(ctx context.Context, live []dag.Attempt, t sql.TaskRow) ([]dag.Attempt, error) {
+	switch t.State {
+	case dag.TaskDispatched, dag.TaskRunning, dag.TaskKilling:
+		a, err := s.store.Attempt(ctx, t.InstanceID, t.Index, t.Attempts)
+		if errors.Is(err, sql.ErrNotFound) {
+			return live, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read attempt: %w", err)
+		}
+		return append(live, a.Attempt), nil
+	case "", dag.TaskWaiting, dag.TaskReady, dag.TaskRetryWait, dag.TaskSuccess, dag.TaskForcedSuccess, dag.TaskFailed, dag.TaskKilled,
+		dag.TaskSkipped, dag.TaskUpstreamFailed, dag.TaskDisabled:
+	}
+	return live, nil
+}
+
+func explanationFace(e dag.Explanation) Explanation {
+	out := Explanation{Code: e.Code, Args: e.Args, Text: e.Text, Since: Time(e.Since)}
+	for _, c := range e.Causes {
+		out.Causes = append(out.Causes, explanationFace(c))
+	}
+	return out
+}
+
+// addQueues adds what the rows don't know: whether anybody is there to do the work.
+func (s *Server) addQueues(row sql.InstanceRow, inst *dag.Instance, plan *dag.Plan, task int, e *Explanation) {
+	switch inst.State {
+	case dag.InstanceSubmitted:
+		if len(s.cfg.Cluster.Masters()) == 0 {
+			e.Causes = append(e.Causes, Explanation{Code: "no_master", Text: "no master is alive to begin it"})
+		}
+		return
+	case dag.InstanceRunning, dag.InstanceStopping, dag.InstancePausing:
+	case dag.InstanceSerialWait, dag.InstancePaused, dag.InstanceStopped, dag.InstanceFailed, dag.InstanceSuccess, dag.InstanceQuarantined:
+		return
+	}
+	if row.Owner == "" || !s.masterAlive(row.Owner) {
+		e.Causes = append(e.Causes, Explanation{Code: "no_owner", Text: "the master that drove it is gone; another one will take it over"})
+	}
+	groups := map[string]bool{}
+	var order []string
+	for i := range inst.Tasks {
+		if (task >= 0 && i != task) || inst.Tasks[i].State != dag.TaskReady {
+			continue
+		}
+		g := groupOf(&plan.Definition.Tasks[i], inst.WorkerGroup)
+		if !groups[g] {
+			groups[g] = true
+			order = append(order, g)
+		}
+	}
+	for _, g := range order {
+		e.Causes = append(e.Causes, s.groupState(g))
+	}
+}
+
+func groupOf(t *dag.Task, ofStart string) string {
+	switch {
+	case t.WorkerGroup != "":
+		return t.WorkerGroup
+	case ofStart != "":
+		return ofStart
+	default:
+		return "default"
+	}
+}
+
+func (s *Server) masterAlive(owner string) bool {
+	return slices.ContainsFunc(s.cfg.Cluster.Masters(), func(n Node) bool { return n.Name+":"+n.Incarnation == owner })
+}
+
+// groupState says in words whether a worker group can take work.
+func (s *Server) groupState(group string) Explanation {
+	workers, slots := 0, 0
+	for _, w := range s.cfg.Cluster.Workers() {
+		if slices.Contains(w.Groups, group) {
+			workers++
+			slots += w.Slots
+		}
+	}
+	args := map[string]string{"worker_group": group, "workers": fmt.Sprint(workers), "slots": fmt.Sprint(slots)}
+	switch {
+	case workers == 0:
+		return Explanation{Code: "no_worker", Args: args, Text: fmt.Sprintf("no worker of group %q is alive", group)}
+	case slots == 0:
+		return Explanation{Code: "no_slots", Args: args, Text: fmt.Sprintf("the workers of group %q offer no slot", group)}
+	default:
+		return Explanation{Code: "no_free_slot", Args: args, Text: fmt.Sprintf("it waits for a free slot among the %d of group %q", slots, group)}
+	}
+}

@@ -1,0 +1,296 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/sql"
+)
+
+// Instance is a workflow instance as it stands.
+type Instance struct {
+	ID           ID                `json:"id"`
+	Project      string            `json:"project"`
+	Workflow     string            `json:"workflow"`
+	Version      int               `json:"version"`
+	State        dag.InstanceState `json:"state"`
+	Reason       dag.Reason        `json:"reason,omitempty"`
+	Round        int               `json:"round"`
+	Seq          int64             `json:"seq" doc:"The number of its latest event."`
+	Owner        string            `json:"owner,omitempty" doc:"The master that drives it."`
+	ScheduleTime Time              `json:"schedule_time,omitempty"`
+	Params       map[string]string `json:"params" nullable:"false"`
+	StartTasks   []string          `json:"start_tasks,omitempty"`
+	Scope        dag.Scope         `json:"scope,omitempty"`
+	DryRun       bool              `json:"dry_run"`
+	WorkerGroup  string            `json:"worker_group,omitempty"`
+	Priority     string            `json:"priority"`
+	OnFailure    dag.OnFailure     `json:"on_failure"`
+	RerunOf      ID                `json:"rerun_of,omitempty"`
+	CreatedBy    string            `json:"created_by"`
+	CreatedAt    Time              `json:"created_at"`
+	StartedAt    Time              `json:"started_at,omitempty"`
+	FinishedAt   Time              `json:"finished_at,omitempty"`
+	Deadline     Time              `json:"deadline,omitempty"`
+}
+
+// Task is a task instance as it stands.
+type Task struct {
+	Name       string            `json:"name"`
+	Type       string            `json:"type"`
+	State      dag.TaskState     `json:"state"`
+	Reason     dag.Reason        `json:"reason,omitempty"`
+	Round      int               `json:"round"`
+	Attempts   int               `json:"attempts" doc:"The number of its latest attempt; 0 before the first."`
+	Retries    int               `json:"retries"`
+	Lost       int               `json:"lost" doc:"Workers lost in this round."`
+	ReadyAt    Time              `json:"ready_at,omitempty"`
+	NextAt     Time              `json:"next_at,omitempty"`
+	StartedAt  Time              `json:"started_at,omitempty"`
+	FinishedAt Time              `json:"finished_at,omitempty"`
+	Outputs    map[string]string `json:"outputs,omitempty"`
+}
+
+// Attempt is one try to run a task.
+type Attempt struct {
+	Number       int               `json:"number"`
+	Round        int               `json:"round"`
+	Worker       string            `json:"worker,omitempty"`
+	State        dag.AttemptState  `json:"state"`
+	Reason       dag.Reason        `json:"reason,omitempty"`
+	Message      string            `json:"message,omitempty"`
+	DispatchedAt Time              `json:"dispatched_at,omitempty"`
+	StartedAt    Time              `json:"started_at,omitempty"`
+	FinishedAt   Time              `json:"finished_at,omitempty"`
+	ExitCode     int               `json:"exit_code"`
+	LogBytes     int64             `json:"log_bytes"`
+	Tail         string            `json:"tail,omitempty" doc:"The last 2 KiB of output."`
+	Outputs      map[string]string `json:"outputs,omitempty"`
+}
+
+// Event is one line of an instance's history.
+type Event struct {
+	Seq     int64         `json:"seq"`
+	At      Time          `json:"at"`
+	Code    dag.EventCode `json:"code"`
+	Task    string        `json:"task,omitempty"`
+	Attempt int           `json:"attempt,omitempty"`
+	Round   int           `json:"round"`
+	State   string        `json:"state,omitempty"`
+	Reason  dag.Reason    `json:"reason,omitempty"`
+	Message string        `json:"message,omitempty"`
+	By      string        `json:"by,omitempty"`
+	Warning bool          `json:"warning,omitempty"`
+}
+
+// InstancePath names an instance in a path.
+type InstancePath struct {
+	ID string `path:"id" maxLength:"512" doc:"The instance's id."`
+}
+
+// TaskPath names a task of an instance in a path.
+type TaskPath struct {
+	InstancePath
+	Task string `path:"task" maxLength:"512" doc:"The task's name."`
+}
+
+type instanceAnswer struct {
+	Status int
+	Body   Instance
+}
+
+type instanceList struct{ Body List[Instance] }
+type taskList struct{ Body List[Task] }
+type attemptList struct{ Body List[Attempt] }
+type eventList struct{ Body List[Event] }
+
+type listInstances struct {
+	Paged
+	Project  string `query:"project" maxLength:"512"`
+	Workflow string `query:"workflow" maxLength:"512" doc:"Of the project; needs project."`
+	State    string `query:"state" maxLength:"200" doc:"States, comma-separated."`
+	From     string `query:"from" maxLength:"64" doc:"Created at or after, RFC 3339."`
+	To       string `query:"to" maxLength:"64" doc:"Created before, RFC 3339."`
+}
+
+type listTasks struct {
+	InstancePath
+	Paged
+}
+
+type listEvents struct {
+	InstancePath
+	Cursor string `query:"cursor" maxLength:"64" doc:"The seq after which to read."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
+}
+
+func (s *Server) instanceRoutes() {
+	view := access{need: roleViewer, object: ofInstance}
+	add(s, spec{id: "list-instances", method: "GET", path: "/instances", tag: "instances", summary: "List instances, newest first", access: access{object: perItem}}, s.listInstances)
+	add(s, spec{id: "get-instance", method: "GET", path: "/instances/{id}", tag: "instances", summary: "Read an instance", access: view}, s.getInstance)
+	add(s, spec{id: "list-tasks", method: "GET", path: "/instances/{id}/tasks", tag: "instances", summary: "List its tasks, in the order of the definition", access: view}, s.listTasks)
+	add(s, spec{id: "list-attempts", method: "GET", path: "/instances/{id}/tasks/{task}/attempts", tag: "instances", summary: "List a task's attempts", access: view}, s.listAttempts)
+	add(s, spec{id: "list-events", method: "GET", path: "/instances/{id}/events", tag: "instances", summary: "Read its history", access: view}, s.listEvents)
+}
+
+func instanceFace(r sql.InstanceRow) Instance {
+	in := Instance{
+		ID: ID(r.ID), Project: r.Project, Workflow: r.Workflow, Version: r.Version, State: r.State, Reason: r.Reason, Round: r.Round, Seq: r.Seq,
+		ScheduleTime: Time(r.ScheduleTime), Params: r.Params, StartTasks: r.StartTasks, Scope: r.Scope, DryRun: r.DryRun, WorkerGroup: r.WorkerGroup,
+		Priority: priorityName(r.Priority), OnFailure: r.OnFailure, RerunOf: ID(r.RerunOf), CreatedBy: r.CreatedBy,
+		CreatedAt: Time(r.CreatedAt), StartedAt: Time(r.StartedAt), FinishedAt: Time(r.FinishedAt), Deadline: Time(r.Deadline),
+	}
+	in.Owner, _, _ = strings.Cut(r.Owner, ":")
+	if in.Params == nil {
+		in.Params = map[string]string{}
+	}
+	return in
+}
+
+func taskFace(r sql.TaskRow) Task {
+	return Task{Name: r.Name, Type: r.Type, State: r.State, Reason: r.Reason, Round: r.Round, Attempts: r.Attempts, Retries: r.Retries, Lost: r.Lost,
+		ReadyAt: Time(r.ReadyAt), NextAt: Time(r.NextAt), StartedAt: Time(r.StartedAt), FinishedAt: Time(r.FinishedAt), Outputs: r.Outputs}
+}
+
+func attemptFace(r sql.AttemptRow) Attempt {
+	return Attempt{Number: r.Number, Round: r.Round, Worker: r.Worker, State: r.State, Reason: r.Reason, Message: r.Message,
+		DispatchedAt: Time(r.DispatchedAt), StartedAt: Time(r.StartedAt), FinishedAt: Time(r.FinishedAt), ExitCode: r.ExitCode,
+		LogBytes: r.LogBytes, Tail: strings.ToValidUTF8(string(r.Tail), "�"), Outputs: r.Outputs}
+}
+
+func eventFace(r sql.EventRow) Event {
+	return Event{Seq: r.Seq, At: Time(r.At), Code: r.Code, Task: r.TaskName, Attempt: r.Attempt, Round: r.Round, State: r.State,
+		Reason: r.Reason, Message: r.Message, By: r.By, Warning: r.Warning}
+}
+
+func (s *Server) listInstances(ctx context.Context, in *listInstances) (*instanceList, error) {
+	f, none, err := s.instanceFilter(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if none {
+		return &instanceList{Body: List[Instance]{Items: []Instance{}}}, nil
+	}
+	rows, next, err := s.store.Instances(ctx, f, in.page())
+	if err != nil {
+		return nil, fmt.Errorf("list instances: %w", err)
+	}
+	return &instanceList{Body: list(rows, next, instanceFace)}, nil
+}
+
+// instanceFilter reads the query; none says that the caller may see nothing of it.
+func (s *Server) instanceFilter(ctx context.Context, in *listInstances) (f sql.InstanceFilter, none bool, err error) {
+	var wrong []dag.FieldError
+	f.States, wrong = parseStates(in.State)
+	for _, t := range []struct {
+		field, text string
+		to          *dag.Millis
+	}{{"from", in.From, &f.From}, {"to", in.To, &f.To}} {
+		if t.text == "" {
+			continue
+		}
+		m, err := parseTime(t.text)
+		if err != nil {
+			wrong = append(wrong, dag.FieldError{Field: t.field, Code: "invalid_time", Value: t.text, Message: err.Error()})
+		}
+		*t.to = m
+	}
+	if in.Workflow != "" && in.Project == "" {
+		wrong = append(wrong, dag.FieldError{Field: "workflow", Code: "needs_project", Message: "a workflow's name is unique in its project only: give project too"})
+	}
+	if len(wrong) > 0 {
+		return f, false, problem(http.StatusBadRequest, wrong[0].Message, wrong...)
+	}
+	who := callOf(ctx).who
+	if in.Project == "" {
+		ids, all := who.projects()
+		f.ProjectIDs = ids
+		return f, !all && len(ids) == 0, nil
+	}
+	p, err := s.store.Project(ctx, in.Project)
+	if err == nil && who.role(p.ID) < roleViewer {
+		err = sql.ErrNotFound
+	}
+	if err == nil && in.Workflow != "" {
+		var w sql.Workflow
+		w, err = s.store.Workflow(ctx, p.ID, in.Workflow)
+		f.WorkflowID = w.ID
+	}
+	if errors.Is(err, sql.ErrNotFound) {
+		return f, false, notFound()
+	}
+	f.ProjectIDs = []int64{p.ID}
+	return f, false, err
+}
+
+var instanceStates = map[dag.InstanceState]bool{
+	dag.InstanceSubmitted: true, dag.InstanceSerialWait: true, dag.InstanceRunning: true, dag.InstancePausing: true, dag.InstancePaused: true,
+	dag.InstanceStopping: true, dag.InstanceStopped: true, dag.InstanceFailed: true, dag.InstanceSuccess: true, dag.InstanceQuarantined: true,
+}
+
+func parseStates(text string) (states []dag.InstanceState, wrong []dag.FieldError) {
+	if text == "" {
+		return nil, nil
+	}
+	for name := range strings.SplitSeq(text, ",") {
+		state := dag.InstanceState(name)
+		if !instanceStates[state] {
+			wrong = append(wrong, dag.FieldError{Field: "state", Code: "unknown_state", Value: name, Message: "is not a state of an instance"})
+			continue
+		}
+		states = append(states, state)
+	}
+	return states, wrong
+}
+
+func (s *Server) getInstance(ctx context.Context, _ *InstancePath) (*instanceAnswer, error) {
+	return &instanceAnswer{Status: http.StatusOK, Body: instanceFace(callOf(ctx).instance)}, nil
+}
+
+func (s *Server) listTasks(ctx context.Context, in *listTasks) (*taskList, error) {
+	rows, next, err := s.store.Tasks(ctx, callOf(ctx).instance.ID, in.page())
+	if err != nil {
+		return nil, fmt.Errorf("list tasks: %w", err)
+	}
+	return &taskList{Body: list(rows, next, taskFace)}, nil
+}
+
+func (s *Server) listAttempts(ctx context.Context, in *TaskPath) (*attemptList, error) {
+	id := callOf(ctx).instance.ID
+	t, err := s.store.Task(ctx, id, in.Task)
+	if err != nil {
+		return nil, fmt.Errorf("read task: %w", err)
+	}
+	rows, err := s.store.Attempts(ctx, id, t.Index)
+	if err != nil {
+		return nil, fmt.Errorf("list attempts: %w", err)
+	}
+	return &attemptList{Body: list(rows, "", attemptFace)}, nil
+}
+
+func (s *Server) listEvents(ctx context.Context, in *listEvents) (*eventList, error) {
+	var after int64
+	if in.Cursor != "" && in.Cursor != "0" {
+		var ok bool
+		if after, ok = parseID(in.Cursor); !ok {
+			return nil, sql.ErrBadCursor
+		}
+	}
+	limit := in.Limit
+	if limit == 0 {
+		limit = defaultPage
+	}
+	rows, err := s.store.Events(ctx, callOf(ctx).instance.ID, after, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list events: %w", err)
+	}
+	next := ""
+	if len(rows) == limit {
+		next = fmt.Sprint(rows[len(rows)-1].Seq)
+	}
+	return &eventList{Body: list(rows, next, eventFace)}, nil
+}

@@ -1,0 +1,214 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humamux"
+
+	"github.com/porpoise/porpoise/apiserver/logs"
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/sql"
+)
+
+// defaultLogLimit is what a window without limit holds: a few screens.
+const defaultLogLimit = 64 << 10
+
+// LogWindow is a part of an attempt's output as JSON.
+type LogWindow struct {
+	Stream     string `json:"stream,omitempty"`
+	Offset     int64  `json:"offset" doc:"Of data, in bytes of the chosen stream."`
+	NextOffset int64  `json:"next_offset" doc:"Where the next window begins."`
+	Size       int64  `json:"size" doc:"Of the stream so far."`
+	EOF        bool   `json:"eof" doc:"The attempt is over and nothing follows."`
+	Data       string `json:"data" doc:"Bytes that are no UTF-8 are replaced; text/plain has them as they are."`
+}
+
+type readLog struct {
+	TaskPath
+	Number string `path:"number" maxLength:"32" doc:"The attempt's number."`
+	Stream string `query:"stream" enum:"stdout,stderr" doc:"Absent: both, as they came."`
+	Offset int64  `query:"offset" doc:"In bytes of the chosen stream; negative counts from its end."`
+	Limit  int    `query:"limit" minimum:"1" doc:"Bytes, at most 1048576; more is cut to that."`
+	Follow bool   `query:"follow" doc:"text/plain only: go on until the attempt ends."`
+	Accept string `header:"Accept"`
+}
+
+func (s *Server) logRoutes() {
+	add(s, spec{id: "read-log", method: "GET", path: "/instances/{id}/tasks/{task}/attempts/{number}/log", tag: "instances",
+		summary: "Read or follow the output of an attempt", stream: true, produces: []string{"text/plain", "application/json"},
+		access: access{need: roleViewer, object: ofInstance}}, s.readLog)
+}
+
+func (s *Server) readLog(ctx context.Context, in *readLog) (*huma.StreamResponse, error) {
+	id := callOf(ctx).instance.ID
+	number, ok := parseID(in.Number)
+	if !ok {
+		return nil, badID("number", in.Number)
+	}
+	t, err := s.store.Task(ctx, id, in.Task)
+	if err != nil {
+		return nil, fmt.Errorf("read task: %w", err)
+	}
+	if number > int64(t.Attempts) {
+		if t.Attempts == 0 {
+			return nil, problem(http.StatusNotFound, "the task has not been started yet: it is "+string(t.State))
+		}
+		return nil, problem(http.StatusNotFound, "the task has "+strconv.Itoa(t.Attempts)+" attempts")
+	}
+	a, err := s.store.Attempt(ctx, id, t.Index, int(number))
+	if err != nil {
+		return nil, fmt.Errorf("read attempt: %w", err)
+	}
+	q := logs.Query{Instance: id, Task: t.Index, Number: a.Number, Stream: in.Stream, Offset: in.Offset, Limit: in.Limit}
+	if q.Limit == 0 {
+		q.Limit = defaultLogLimit
+	}
+	q.Limit = min(q.Limit, logs.MaxLimit)
+	if in.Follow && !wantsJSON(in.Accept) {
+		return &huma.StreamResponse{Body: func(h huma.Context) { s.followLog(h, a, q) }}, nil
+	}
+	w, err := s.window(ctx, a, q)
+	if err != nil {
+		return nil, err
+	}
+	return &huma.StreamResponse{Body: func(h huma.Context) { writeWindow(h, in, w) }}, nil
+}
+
+// wantsJSON prefers text, which a browser can't take for a page.
+func wantsJSON(accept string) bool {
+	return strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/plain")
+}
+
+// window reads a part of the log from the worker. Where the worker is gone, what the
+// store has kept answers for it: the last 2 KiB, if they were asked for.
+func (s *Server) window(ctx context.Context, a sql.AttemptRow, q logs.Query) (logs.Window, error) {
+	ctx, cancel := context.WithTimeout(ctx, handlerTimeout)
+	defer cancel()
+	w, err := logs.Window{}, error(logs.ErrWorkerGone)
+	if a.Worker == "" {
+		return logs.Window{EOF: final(a.State)}, nil // it ran in the master, and printed nothing
+	}
+	if s.cfg.Logs != nil {
+		w, err = s.cfg.Logs.Read(ctx, a.Worker, q)
+	}
+	if err == nil {
+		return w, nil
+	}
+	return s.tail(a, q, err)
+}
+
+func (s *Server) tail(a sql.AttemptRow, q logs.Query, cause error) (logs.Window, error) {
+	start := a.LogBytes - int64(len(a.Tail))
+	from := q.Offset
+	if from < 0 {
+		from = max(a.LogBytes+from, 0)
+	}
+	if errors.Is(cause, logs.ErrNotFound) && !final(a.State) {
+		return logs.Window{}, nil // nothing printed yet
+	}
+	if q.Stream == "" && final(a.State) && from >= start {
+		data := a.Tail[min(from-start, int64(len(a.Tail))):]
+		if len(data) > q.Limit {
+			return logs.Window{Data: data[:q.Limit], Offset: from, Size: a.LogBytes}, nil
+		}
+		return logs.Window{Data: data, Offset: min(from, a.LogBytes), Size: a.LogBytes, EOF: true}, nil
+	}
+	return logs.Window{}, logProblem(a.Worker, cause)
+}
+
+func logProblem(worker string, err error) error {
+	switch {
+	case errors.Is(err, logs.ErrWorkerGone):
+		return unavailable("worker lost: " + worker + " is not connected; the attempt's tail is in its row")
+	case errors.Is(err, logs.ErrBusy):
+		return unavailable("worker " + worker + " has too many readers")
+	case errors.Is(err, logs.ErrNotFound):
+		return problem(http.StatusNotFound, "worker "+worker+" has no output of this attempt any more")
+	}
+	return err
+}
+
+func final(state dag.AttemptState) bool {
+	switch state {
+	case dag.AttemptSuccess, dag.AttemptFailed, dag.AttemptKilled, dag.AttemptLost, dag.AttemptReturned:
+		return true
+	case dag.AttemptDispatched, dag.AttemptRunning, dag.AttemptKilling:
+	}
+	return false
+}
+
+func writeWindow(h huma.Context, in *readLog, w logs.Window) {
+	if wantsJSON(in.Accept) {
+		h.SetHeader("Content-Type", "application/json")
+		h.SetStatus(http.StatusOK)
+		data := string(w.Data)
+		if !utf8.ValidString(data) {
+			data = strings.ToValidUTF8(data, "�")
+		}
+		_, _ = h.BodyWriter().Write(marshalJSON(LogWindow{Stream: in.Stream, Offset: w.Offset, NextOffset: w.Offset + int64(len(w.Data)),
+			Size: w.Size, EOF: w.EOF, Data: data})) // a client that left has nobody to tell
+		return
+	}
+	logHeaders(h)
+	h.SetHeader("X-Log-Offset", strconv.FormatInt(w.Offset, 10))
+	h.SetHeader("X-Log-Size", strconv.FormatInt(w.Size, 10))
+	h.SetHeader("X-Log-Eof", strconv.FormatBool(w.EOF))
+	h.SetStatus(http.StatusOK)
+	_, _ = h.BodyWriter().Write(w.Data)
+}
+
+// logHeaders keep a browser from taking output for anything but text.
+func logHeaders(h huma.Context) {
+	h.SetHeader("Content-Type", "text/plain; charset=utf-8")
+	h.SetHeader("Content-Disposition", `inline; filename="log.txt"`)
+}
+
+// followLog sends output as it comes. The status is sent with the first byte, so that
+// a worker that is gone can still be told as a problem.
+func (s *Server) followLog(h huma.Context, a sql.AttemptRow, q logs.Query) {
+	r, w := humamux.Unwrap(h)
+	rc := http.NewResponseController(w)
+	begun := false
+	send := func(win logs.Window) error {
+		if !begun {
+			begun = true
+			logHeaders(h)
+			h.SetHeader("X-Accel-Buffering", "no")
+			h.SetStatus(http.StatusOK)
+		}
+		if _, err := w.Write(win.Data); err != nil {
+			return fmt.Errorf("send log: %w", err)
+		}
+		return rc.Flush()
+	}
+	err := error(logs.ErrWorkerGone)
+	switch {
+	case a.Worker == "":
+		err = send(logs.Window{})
+	case s.cfg.Logs != nil:
+		err = s.cfg.Logs.Follow(r.Context(), a.Worker, q, send)
+	}
+	if err == nil || r.Context().Err() != nil {
+		return
+	}
+	if begun {
+		s.log.Debug("log follow ended early", "instance", a.InstanceID, "worker", a.Worker, "error", err)
+		// The length was never promised: breaking the stream is the only way to say so.
+		panic(http.ErrAbortHandler)
+	}
+	win, tailErr := s.tail(a, q, err)
+	if tailErr != nil {
+		writeProblem(w, r, s.problemOf(r.Context(), tailErr))
+		return
+	}
+	if err := send(win); err != nil {
+		s.log.Debug("log follow ended early", "instance", a.InstanceID, "error", err)
+	}
+}

@@ -1,0 +1,99 @@
+package apiserver
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"math/big"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/crypto/argon2"
+)
+
+// The cost of a password: OWASP's first choice for argon2id. maxHashing times the
+// memory is what sign-ins may take together; the others wait their turn.
+const (
+	argonMemoryKiB = 19 << 10
+	argonTime      = 2
+	argonThreads   = 1
+	argonKey       = 32
+	argonSalt      = 16
+	maxHashing     = 4
+)
+
+const (
+	minPassword = 12
+	maxPassword = 256
+)
+
+// hashPassword returns the password's argon2id hash in the usual text form.
+func (s *Server) hashPassword(ctx context.Context, password string) (string, error) {
+	salt := make([]byte, argonSalt)
+	_, _ = rand.Read(salt) // never fails, as crypto/rand documents
+	key, err := s.argon(ctx, password, salt)
+	if err != nil {
+		return "", err
+	}
+	enc := base64.RawStdEncoding
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemoryKiB, argonTime, argonThreads,
+		enc.EncodeToString(salt), enc.EncodeToString(key)), nil
+}
+
+// checkPassword compares in constant time. With an empty hash, of a user that does not
+// exist, it does the same work and says no.
+func (s *Server) checkPassword(ctx context.Context, hash, password string) (bool, error) {
+	salt, want := make([]byte, argonSalt), make([]byte, argonKey)
+	known := false
+	if part := strings.Split(hash, "$"); len(part) == 6 && part[1] == "argon2id" {
+		var err1, err2 error
+		salt, err1 = base64.RawStdEncoding.DecodeString(part[4])
+		want, err2 = base64.RawStdEncoding.DecodeString(part[5])
+		known = err1 == nil && err2 == nil && len(want) == argonKey
+	}
+	key, err := s.argon(ctx, password, salt)
+	if err != nil {
+		return false, err
+	}
+	return subtle.ConstantTimeCompare(key, want) == 1 && known, nil
+}
+
+func (s *Server) argon(ctx context.Context, password string, salt []byte) ([]byte, error) {
+	select {
+	case s.hashing <- struct{}{}:
+		defer func() { <-s.hashing }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for a place to hash a password: %w", ctx.Err())
+	}
+	return argon2.IDKey([]byte(password), salt, argonTime, argonMemoryKiB, argonThreads, argonKey), nil
+}
+
+// checkNewPassword refuses what is too short to resist, or made to be guessed.
+func checkNewPassword(field, password, user string) *Problem {
+	n := utf8.RuneCountInString(password)
+	switch {
+	case !utf8.ValidString(password):
+		return wrongField(422, field, "invalid_utf8", "", "%s is not valid UTF-8", field)
+	case n < minPassword || n > maxPassword:
+		return wrongField(422, field, "out_of_range", "", "%s must have %d to %d characters", field, minPassword, maxPassword)
+	case strings.EqualFold(password, user), strings.Count(password, password[:1]) == len(password):
+		return wrongField(422, field, "too_easy", "", "%s is too easy to guess", field)
+	}
+	return nil
+}
+
+// newPassword returns 24 random characters that can be told apart when read aloud.
+func newPassword() string {
+	const alphabet = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+	b := make([]byte, 24)
+	for i := range b {
+		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(alphabet))))
+		if err != nil {
+			panic(fmt.Sprintf("read random bytes: %v", err))
+		}
+		b[i] = alphabet[n.Int64()]
+	}
+	return string(b)
+}

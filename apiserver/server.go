@@ -1,0 +1,178 @@
+package apiserver
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humamux"
+	"github.com/gorilla/mux"
+	"github.com/hashicorp/go-hclog"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/porpoise/porpoise/dag"
+)
+
+// Config is what a Server needs. Store, Cluster and Logger are required; the others
+// have working defaults or switch something off when nil.
+type Config struct {
+	Store   Store
+	Logs    Logs   // nil: logs answer 503
+	Hints   Hints  // nil: masters find rows by polling
+	Events  Events // nil: the stream sends heartbeats and snapshots only
+	Cluster Cluster
+	Logger  hclog.Logger
+
+	// BasePath is where a proxy mounts Porpoise, such as "/porpoise"; "" is the root.
+	BasePath string
+	// Console serves the web console on every path that is nobody else's; nil is none.
+	Console http.Handler
+	// SecureCookies marks cookies Secure even where this process sees plain HTTP,
+	// because a proxy in front of it speaks TLS.
+	SecureCookies bool
+	// TrustProxy takes the client's address from X-Forwarded-For's last entry.
+	TrustProxy bool
+	// Metrics gathers what /metrics shows; nil is the process-wide registry.
+	Metrics prometheus.Gatherer
+	// Version is shown in the OpenAPI document.
+	Version string
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+// Server answers the API. Its handler is safe for concurrent use; Run must be running
+// for the audit to reach the database.
+type Server struct {
+	cfg    Config
+	store  Store
+	log    hclog.Logger
+	router *mux.Router
+	api    huma.API
+	now    func() time.Time
+
+	declared map[*mux.Route]*spec
+	document []byte // the OpenAPI document
+	prefix   string // of request ids
+	requests atomic.Uint64
+
+	csrf     *http.CrossOriginProtection
+	known    *identities
+	throttle *throttle
+	hashing  chan struct{} // bounds the memory that argon2id takes
+	plans    *plans
+	audit    *auditor
+	streams  streamCount
+	metrics  *metrics
+}
+
+// New returns a Server with every route in place.
+func New(cfg Config) (*Server, error) {
+	if cfg.Store == nil || cfg.Cluster == nil || cfg.Logger == nil {
+		return nil, fmt.Errorf("apiserver: Store, Cluster and Logger are required")
+	}
+	if cfg.BasePath != "" && (!strings.HasPrefix(cfg.BasePath, "/") || strings.HasSuffix(cfg.BasePath, "/")) {
+		return nil, fmt.Errorf("apiserver: base path %q must start with / and not end with it", cfg.BasePath)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Metrics == nil {
+		cfg.Metrics = prometheus.DefaultGatherer
+	}
+	if cfg.Version == "" {
+		cfg.Version = "0.0.0"
+	}
+	teachHuma()
+	var seed [6]byte
+	_, _ = rand.Read(seed[:]) // never fails, as crypto/rand documents
+	s := &Server{
+		cfg: cfg, store: cfg.Store, log: cfg.Logger.Named("apiserver"), now: cfg.Now,
+		declared: map[*mux.Route]*spec{},
+		prefix:   hex.EncodeToString(seed[:]),
+		csrf:     http.NewCrossOriginProtection(),
+		known:    newIdentities(cfg.Store, cfg.Now),
+		throttle: newThrottle(cfg.Now),
+		hashing:  make(chan struct{}, maxHashing),
+		plans:    newPlans(cfg.Store),
+		metrics:  newMetrics(),
+	}
+	s.audit = newAuditor(cfg.Store, s.log, s.metrics.audited)
+	s.streams.open = map[int64]int{}
+	if err := s.route(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Handler returns the HTTP handler of everything: API, health, documents, console.
+func (s *Server) Handler() http.Handler { return s.outer() }
+
+// Run carries the audit to the database until ctx ends, and what is left of it after.
+func (s *Server) Run(ctx context.Context) error { return s.audit.run(ctx) }
+
+// route registers every route. The order matters only for the console, which is last.
+func (s *Server) route() error {
+	s.router = mux.NewRouter()
+	// Paths are matched as they were sent: a %2f is no separator, and // or /../ is not
+	// cleaned into some other route.
+	s.router.UseEncodedPath()
+	s.router.SkipClean(true)
+	s.router.NotFoundHandler = http.HandlerFunc(s.unknownPath)
+	s.router.MethodNotAllowedHandler = http.HandlerFunc(s.wrongMethod)
+
+	cfg := huma.DefaultConfig("Porpoise", s.cfg.Version)
+	cfg.Info.Description = "Workflows as graphs of tasks: author, start, watch, control."
+	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath = "", "", ""
+	cfg.CreateHooks = nil // no $schema in bodies
+	cfg.RejectUnknownQueryParameters = true
+	cfg.Transformers = []huma.Transformer{addRequestID}
+	cfg.Servers = []*huma.Server{{URL: s.cfg.BasePath + "/api/v1"}}
+	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"token":   {Type: "http", Scheme: "bearer", Description: "An API token, from POST /tokens."},
+		"session": {Type: "apiKey", In: "cookie", Name: sessionCookie, Description: "A browser that signed in with POST /session."},
+	}
+	api := s.router.PathPrefix(s.cfg.BasePath + "/api/v1").Subrouter()
+	s.api = humamux.New(api, cfg, humamux.WithRouteCustomizer(s.declare))
+
+	s.projectRoutes()
+	s.memberRoutes()
+	s.workflowRoutes()
+	s.versionRoutes()
+	s.draftRoutes()
+	s.startRoutes()
+	s.instanceRoutes()
+	s.controlRoutes()
+	s.explainRoutes()
+	s.logRoutes()
+	s.clusterRoutes()
+	s.sessionRoutes()
+	s.tokenRoutes()
+	s.userRoutes()
+	s.streamRoutes()
+	s.healthRoutes()
+	if err := s.docsRoutes(); err != nil {
+		return err
+	}
+	s.consoleRoutes()
+	return nil
+}
+
+// addRequestID puts the request's id into every problem that huma writes.
+func addRequestID(c huma.Context, _ string, v any) (any, error) {
+	p, ok := v.(*Problem)
+	if !ok {
+		return v, nil
+	}
+	q := *p
+	q.RequestID = requestID(c.Context())
+	return &q, nil
+}
+
+// at is the moment of a write, as the store keeps it.
+func (s *Server) at() dag.Millis { return dag.MillisOf(s.now()) }

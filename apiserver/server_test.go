@@ -1,0 +1,247 @@
+package apiserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/porpoise/porpoise/apiserver/watch"
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/sql"
+)
+
+// bench is a whole API on a real SQLite file, with people of every role.
+type bench struct {
+	t       testing.TB
+	store   Store
+	db      *sql.Store
+	path    string // of the database file
+	server  *Server
+	handler http.Handler
+	hints   *hintLog
+	watcher *watch.Watcher
+	clock   *clock
+	admin   string // the bootstrap token
+	pass    string
+	link    string
+}
+
+// clock is moved by hand where a test is about time.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) Now() time.Time           { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) advance(by time.Duration) { c.ahead.Add(int64(by)) }
+
+// hintLog keeps the hints that were given.
+type hintLog struct {
+	commands chan int64
+	controls chan int64
+}
+
+func (h *hintLog) Command(id int64) { h.commands <- id }
+func (h *hintLog) Control(id int64) { h.controls <- id }
+
+// fixedCluster is a cluster of one master and one worker.
+type fixedCluster struct{}
+
+func (fixedCluster) Masters() []Node {
+	return []Node{{Name: "m1", Incarnation: "a1", Address: "127.0.0.1:1", Version: "1.0.0", Weight: 1, StartedAt: 1000}}
+}
+
+func (fixedCluster) Workers() []Node {
+	return []Node{{Name: "w1", Incarnation: "b1", Version: "1.0.0", Groups: []string{"default"}, Slots: 4, StartedAt: 1000}}
+}
+func (fixedCluster) Slots() ([]string, int64) { return []string{"m1", "m1", "", "m1"}, 3 }
+func (fixedCluster) CA() string               { return "cafe" }
+
+func newBench(t testing.TB, change ...func(*Config)) *bench {
+	t.Helper()
+	ctx := context.Background()
+	b := &bench{t: t, path: filepath.Join(t.TempDir(), "p.db"), clock: &clock{}}
+	db, err := sql.Open(ctx, sql.Config{DSN: "sqlite:" + b.path, Relaxed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	if err := db.Migrate(ctx); err != nil {
+		t.Fatal(err)
+	}
+	b.db = db
+	b.store = asStore(db)
+	b.hints = &hintLog{commands: make(chan int64, 10000), controls: make(chan int64, 10000)}
+	b.watcher = watch.New(watch.Config{Logger: hclog.NewNullLogger()})
+	cfg := Config{Store: b.store, Hints: b.hints, Events: b.watcher, Cluster: fixedCluster{}, Logger: hclog.NewNullLogger(), Now: b.clock.Now,
+		Metrics: prometheus.NewRegistry(), Version: "1.0.0"}
+	for _, c := range change {
+		c(&cfg)
+	}
+	b.server, err = New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.handler = b.server.Handler()
+	runCtx, stop := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- b.server.Run(runCtx) }()
+	t.Cleanup(func() { stop(); <-ended })
+	if b.pass, b.admin, b.link, err = b.server.Bootstrap(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// asked is a request in the making.
+type asked struct {
+	method, path string
+	body         string
+	header       map[string]string
+	token        string
+}
+
+func (b *bench) do(a asked) *httptest.ResponseRecorder {
+	b.t.Helper()
+	var body io.Reader
+	if a.body != "" {
+		body = strings.NewReader(a.body)
+	}
+	r := httptest.NewRequest(a.method, "http://porpoise.test"+a.path, body)
+	if a.body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if a.token != "" {
+		r.Header.Set("Authorization", "Bearer "+a.token)
+	}
+	for k, v := range a.header {
+		if v == "" {
+			r.Header.Del(k)
+		} else {
+			r.Header.Set(k, v)
+		}
+	}
+	w := httptest.NewRecorder()
+	b.handler.ServeHTTP(w, r)
+	return w
+}
+
+// must does a request as admin and fails the test unless the status is as wanted.
+func (b *bench) must(status int, method, path, body string, header ...string) *httptest.ResponseRecorder {
+	b.t.Helper()
+	h := map[string]string{}
+	for i := 0; i+1 < len(header); i += 2 {
+		h[header[i]] = header[i+1]
+	}
+	w := b.do(asked{method: method, path: path, body: body, header: h, token: b.admin})
+	if w.Code != status {
+		b.t.Fatalf("%s %s = %d, want %d: %s", method, path, w.Code, status, w.Body)
+	}
+	return w
+}
+
+func decode[T any](t testing.TB, w *httptest.ResponseRecorder) T {
+	t.Helper()
+	var v T
+	if err := json.NewDecoder(bytes.NewReader(w.Body.Bytes())).Decode(&v); err != nil {
+		t.Fatalf("decode %q: %v", w.Body, err)
+	}
+	return v
+}
+
+const twoTasks = `name: daily
+description: Loads the day.
+params:
+  day: "1"
+tasks:
+  - name: extract
+    type: shell
+    script: echo "${day}"
+  - name: load
+    type: noop
+    needs: [extract]
+`
+
+// seed makes a project with a published workflow and one instance, and returns its id.
+func (b *bench) seed(project string) string {
+	b.t.Helper()
+	b.must(201, "PUT", "/api/v1/projects/"+project, "")
+	b.must(201, "PUT", "/api/v1/projects/"+project+"/workflows/daily", twoTasks, "Content-Type", "application/yaml")
+	w := b.must(202, "POST", "/api/v1/projects/"+project+"/workflows/daily/start", "")
+	return decode[struct {
+		InstanceID string `json:"instance_id"`
+	}](b.t, w).InstanceID
+}
+
+// begin lets a master's hands be ours: it claims what was started and steps it.
+func (b *bench) begin(id string) {
+	b.t.Helper()
+	ctx := context.Background()
+	n, _ := parseID(id)
+	cmds, _, err := b.db.Commands(ctx, nil, 100, sql.CommandCursor{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, c := range cmds {
+		if c.InstanceID != n {
+			continue
+		}
+		got, err := b.db.Claim(ctx, []sql.Claim{{Command: c, Owner: "m1:a1"}})
+		if err != nil || len(got) != 1 {
+			b.t.Fatalf("claim: %v, %d claimed", err, len(got))
+		}
+		plan, err := planOf(got[0].Version)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		in := dag.NewInstance(plan, n, dag.StartOptions{Params: got[0].Instance.Params})
+		fx := in.Step(dag.Begin{}, dag.MillisOf(time.Now()))
+		errs := b.db.Commit(ctx, []sql.Transition{{Instance: in, Plan: plan, Epoch: got[0].Instance.OwnerEpoch, Effects: &fx, At: dag.MillisOf(time.Now())}})
+		if errs[0] != nil {
+			b.t.Fatal(errs[0])
+		}
+		return
+	}
+	b.t.Fatalf("no command for instance %s", id)
+}
+
+func TestMainJobOverTheAPI(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	id := b.seed("sales")
+	if got := <-b.hints.commands; jsonID(got) != id {
+		t.Errorf("hint = %d, want %s", got, id)
+	}
+	b.begin(id)
+	in := decode[Instance](t, b.must(200, "GET", "/api/v1/instances/"+id, ""))
+	if in.State != dag.InstanceRunning || in.Project != "sales" || in.Workflow != "daily" {
+		t.Errorf("instance = %+v", in)
+	}
+	tasks := decode[List[Task]](t, b.must(200, "GET", "/api/v1/instances/"+id+"/tasks", ""))
+	if len(tasks.Items) != 2 || tasks.Items[0].State != dag.TaskReady {
+		t.Errorf("tasks = %+v", tasks)
+	}
+	b.must(200, "GET", "/api/v1/instances/"+id+"/events", "")
+	b.must(200, "GET", "/api/v1/instances/"+id+"/explain?task=load", "")
+	b.must(202, "POST", "/api/v1/instances/"+id+"/pause", "")
+	b.must(200, "POST", "/api/v1/instances/"+id+"/pause", "")
+	b.must(202, "POST", "/api/v1/instances/"+id+"/tasks/load/skip", "")
+	if got := <-b.hints.controls; jsonID(got) != id {
+		t.Errorf("control hint = %d, want %s", got, id)
+	}
+	b.must(200, "GET", "/api/v1/instances?project=sales&workflow=daily&state=running", "")
+	b.must(200, "GET", "/openapi.json", "")
+	b.must(200, "GET", "/healthz", "")
+	b.must(200, "GET", "/readyz", "")
+	b.must(200, "GET", "/metrics", "")
+}
+
+func jsonID(n int64) string { return strings.Trim(string(marshalJSON(ID(n))), "\"\n") }

@@ -1,0 +1,180 @@
+package apiserver
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/porpoise/porpoise/apiserver/watch"
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/sql"
+)
+
+// Text is a parameter's value. Numbers and booleans are taken as they are written.
+type Text string
+
+// UnmarshalJSON keeps a string's meaning, and a number's or boolean's very digits.
+func (t *Text) UnmarshalJSON(raw []byte) error {
+	if len(raw) > 0 && raw[0] == '"' {
+		var s string
+		if err := json.Unmarshal(raw, &s); err != nil {
+			return fmt.Errorf("read a value: %w", err)
+		}
+		*t = Text(s)
+		return nil
+	}
+	*t = Text(raw)
+	return nil
+}
+
+// Schema describes a value; huma asks for it.
+func (Text) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean}}}
+}
+
+// StartOptions is how a workflow is to be run; all of it is optional.
+type StartOptions struct {
+	Params       map[string]Text `json:"params,omitempty" maxProperties:"1000" doc:"Values of declared parameters."`
+	Version      int             `json:"version,omitempty" minimum:"0" maximum:"2147483647" doc:"0 or absent is the published version."`
+	ScheduleTime Time            `json:"schedule_time,omitempty" doc:"The moment that time expressions are about; absent is now."`
+	StartTasks   []string        `json:"start_tasks,omitempty" maxItems:"10000" doc:"Run only these, and what scope adds."`
+	Scope        string          `json:"scope,omitempty" enum:"only,upstream,downstream" doc:"What start_tasks bring along; absent is downstream."`
+	DryRun       bool            `json:"dry_run,omitempty" doc:"Go through the graph without running a task."`
+	WorkerGroup  string          `json:"worker_group,omitempty" maxLength:"512" doc:"For tasks that name none."`
+	Priority     string          `json:"priority,omitempty" enum:"highest,high,medium,low,lowest"`
+	OnFailure    string          `json:"on_failure,omitempty" enum:"continue,end" doc:"Instead of the definition's."`
+}
+
+type startWorkflow struct {
+	WorkflowPath
+	IdempotencyKey string `header:"Idempotency-Key" doc:"The same key with the same request starts once, for 24 hours."`
+	Body           *StartOptions
+}
+
+// Started names the instance that a start made.
+type Started struct {
+	InstanceID ID `json:"instance_id"`
+}
+
+type startedAnswer struct {
+	Status   int
+	Location string `header:"Location"`
+	Body     Started
+}
+
+func (s *Server) startRoutes() {
+	add(s, spec{id: "start-workflow", method: "POST", path: "/projects/{project}/workflows/{workflow}/start", tag: "instances", summary: "Start a workflow", status: 202,
+		body: jsonBody, optional: true, access: access{need: roleOperator, object: ofWorkflow}}, s.startWorkflow)
+}
+
+func (s *Server) startWorkflow(ctx context.Context, in *startWorkflow) (*startedAnswer, error) {
+	c := callOf(ctx)
+	if in.IdempotencyKey != "" {
+		if p := checkIdempotencyKey(in.IdempotencyKey); p != nil {
+			return nil, p
+		}
+	}
+	options := StartOptions{}
+	if in.Body != nil {
+		options = *in.Body
+	}
+	version := options.Version
+	if version == 0 {
+		version = c.workflow.Published
+	}
+	if version == 0 {
+		return nil, wrongField(http.StatusConflict, "version", "not_published", "", "no version of the workflow is published")
+	}
+	start, err := s.wish(ctx, c.workflow, version, options)
+	if err != nil {
+		return nil, err
+	}
+	if in.IdempotencyKey != "" {
+		start.Idempotency = sql.Idempotency{UserID: c.who.userID, Key: in.IdempotencyKey, Hash: requestHash(c.workflow.ID, options)}
+	}
+	return s.start(ctx, start)
+}
+
+// wish checks the options of a start against the version and makes a row of them.
+func (s *Server) wish(ctx context.Context, w sql.Workflow, version int, o StartOptions) (sql.Start, error) {
+	plan, err := s.plans.get(ctx, w.ID, version)
+	if errors.Is(err, sql.ErrNotFound) {
+		return sql.Start{}, wrongField(http.StatusUnprocessableEntity, "version", "not_found", strconv.Itoa(version), "there is no version %d; the newest is %d", version, w.Latest)
+	}
+	if err != nil {
+		return sql.Start{}, err
+	}
+	start := sql.Start{
+		WorkflowID: w.ID, ProjectID: w.ProjectID, Version: version, ScheduleTime: dag.Millis(o.ScheduleTime),
+		StartTasks: o.StartTasks, Scope: dag.Scope(o.Scope), DryRun: o.DryRun, WorkerGroup: o.WorkerGroup,
+		OnFailure: dag.OnFailure(o.OnFailure), By: callOf(ctx).who.name, At: s.at(),
+	}
+	if len(o.Params) > 0 {
+		start.Params = make(map[string]string, len(o.Params))
+		for k, v := range o.Params {
+			start.Params[k] = string(v)
+		}
+	}
+	wrong := dag.CheckParams(plan.Definition, start.Params)
+	for i, name := range o.StartTasks {
+		if _, ok := plan.Task(name); !ok {
+			wrong = append(wrong, dag.FieldError{Field: fmt.Sprintf("start_tasks[%d]", i), Code: "unknown_task", Value: name, Message: "version " + strconv.Itoa(version) + " has no such task"})
+		}
+	}
+	if o.WorkerGroup != "" {
+		wrong = append(wrong, dag.CheckName("worker_group", o.WorkerGroup)...)
+	}
+	const year2200 = 7258118400000 // a later schedule time is a mistake in its unit
+	if start.ScheduleTime < 0 || start.ScheduleTime > year2200 {
+		wrong = append(wrong, dag.FieldError{Field: "schedule_time", Code: "out_of_range", Message: "must be between 1970 and 2200"})
+	}
+	if o.Scope != "" && len(o.StartTasks) == 0 {
+		wrong = append(wrong, dag.FieldError{Field: "scope", Code: "needs_start_tasks", Message: "means something only together with start_tasks"})
+	}
+	if len(wrong) > 0 {
+		return sql.Start{}, problem(http.StatusUnprocessableEntity, wrong[0].Field+": "+wrong[0].Message, wrong...)
+	}
+	if start.Scope == "" && len(o.StartTasks) > 0 {
+		start.Scope = dag.ScopeDownstream
+	}
+	if start.OnFailure == "" {
+		start.OnFailure = plan.Definition.OnFailure
+	}
+	start.Priority, _ = parsePriority(o.Priority) // its names were checked by the schema
+	return start, nil
+}
+
+// start writes the wish, and only then tells anybody.
+func (s *Server) start(ctx context.Context, start sql.Start) (*startedAnswer, error) {
+	got, existed, err := s.store.Start(ctx, start)
+	if err != nil {
+		return nil, fmt.Errorf("start workflow %d: %w", start.WorkflowID, err)
+	}
+	out := &startedAnswer{Status: http.StatusAccepted, Location: s.cfg.BasePath + "/api/v1/instances/" + strconv.FormatInt(got, 10), Body: Started{InstanceID: ID(got)}}
+	if existed {
+		out.Status = http.StatusOK
+		return out, nil
+	}
+	if s.cfg.Hints != nil {
+		s.cfg.Hints.Command(got)
+	}
+	if s.cfg.Events != nil {
+		s.cfg.Events.Publish(watch.Change{Instance: got, Workflow: start.WorkflowID, Project: start.ProjectID, State: dag.InstanceSubmitted})
+	}
+	return out, nil
+}
+
+// requestHash tells two starts with the same key apart. Maps are written in key order.
+func requestHash(workflowID int64, o StartOptions) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d\n", workflowID)
+	_, _ = h.Write(marshalJSON(o)) // a hash never fails to take data
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,165 @@
+package apiserver
+
+import (
+	"context"
+
+	"github.com/porpoise/porpoise/apiserver/logs"
+	"github.com/porpoise/porpoise/apiserver/watch"
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/sql"
+)
+
+// Store is all that the API asks of the database, by resource. *sql.Store is one. Its
+// errors are those of package sql; sql.ErrUnavailable is answered with 503.
+type Store interface {
+	ProjectStore
+	WorkflowStore
+	DraftStore
+	StartStore
+	InstanceStore
+	UserStore
+	TokenStore
+	SessionStore
+	MemberStore
+	AuditStore
+	ClusterStore
+}
+
+// ProjectStore keeps projects.
+type ProjectStore interface {
+	CreateProject(ctx context.Context, p sql.Project) (sql.Project, error)
+	UpdateProject(ctx context.Context, p sql.Project) (sql.Project, error)
+	Project(ctx context.Context, name string) (sql.Project, error)
+	ProjectByID(ctx context.Context, id int64) (sql.Project, error)
+	Projects(ctx context.Context, page sql.Page) ([]sql.Project, string, error)
+	DeleteProject(ctx context.Context, id int64) error
+}
+
+// WorkflowStore keeps workflows and their versions.
+type WorkflowStore interface {
+	SaveVersion(ctx context.Context, v sql.SaveVersion) (sql.Workflow, sql.Version, bool, error)
+	Workflow(ctx context.Context, projectID int64, name string) (sql.Workflow, error)
+	WorkflowByID(ctx context.Context, id int64) (sql.Workflow, error)
+	Workflows(ctx context.Context, projectID int64, page sql.Page) ([]sql.Workflow, string, error)
+	Publish(ctx context.Context, workflowID int64, version int) error
+	DeleteWorkflow(ctx context.Context, id int64) error
+	Version(ctx context.Context, workflowID int64, version int) (sql.Version, error)
+	Versions(ctx context.Context, workflowID int64, page sql.Page) ([]sql.Version, string, error)
+}
+
+// DraftStore keeps what is beside the versions: unfinished text, and the canvas.
+type DraftStore interface {
+	Draft(ctx context.Context, workflowID int64) (sql.Draft, error)
+	PutDraft(ctx context.Context, d sql.Draft) error
+	DeleteDraft(ctx context.Context, workflowID int64) error
+	Layout(ctx context.Context, workflowID int64) (sql.Layout, error)
+	PutLayout(ctx context.Context, l sql.Layout) error
+}
+
+// StartStore takes wishes: each is a row before it is answered.
+type StartStore interface {
+	Start(ctx context.Context, s sql.Start) (id int64, existed bool, err error)
+	AddControl(ctx context.Context, c sql.ControlRow) (sql.ControlRow, error)
+	Controls(ctx context.Context, instanceID int64) ([]sql.ControlRow, error)
+}
+
+// InstanceStore reads instances; no read needs a master.
+type InstanceStore interface {
+	Instance(ctx context.Context, id int64) (sql.InstanceRow, error)
+	Instances(ctx context.Context, f sql.InstanceFilter, page sql.Page) ([]sql.InstanceRow, string, error)
+	InstanceCounts(ctx context.Context, f sql.InstanceFilter) (map[dag.InstanceState]int, error)
+	Tasks(ctx context.Context, instanceID int64, page sql.Page) ([]sql.TaskRow, string, error)
+	Task(ctx context.Context, instanceID int64, name string) (sql.TaskRow, error)
+	Attempts(ctx context.Context, instanceID int64, task int) ([]sql.AttemptRow, error)
+	Attempt(ctx context.Context, instanceID int64, task, number int) (sql.AttemptRow, error)
+	Events(ctx context.Context, instanceID, afterSeq int64, limit int) ([]sql.EventRow, error)
+}
+
+// UserStore keeps people.
+type UserStore interface {
+	CreateUser(ctx context.Context, u sql.User) (sql.User, error)
+	User(ctx context.Context, name string) (sql.User, error)
+	UserByID(ctx context.Context, id int64) (sql.User, error)
+	Users(ctx context.Context, page sql.Page) ([]sql.User, string, error)
+	UpdateUser(ctx context.Context, u sql.User) error
+	DeleteUser(ctx context.Context, id int64) error
+}
+
+// TokenStore keeps API tokens, by the hash of their secret.
+type TokenStore interface {
+	CreateToken(ctx context.Context, t sql.Token) (sql.Token, error)
+	TokenByHash(ctx context.Context, hash string) (sql.Token, error)
+	Tokens(ctx context.Context, userID int64, page sql.Page) ([]sql.Token, string, error)
+	DeleteToken(ctx context.Context, userID, id int64) error
+}
+
+// SessionStore keeps signed-in browsers and one-time links, by the hash of their secret.
+type SessionStore interface {
+	CreateSession(ctx context.Context, s sql.Session) error
+	Session(ctx context.Context, hash string) (sql.Session, error)
+	TouchSession(ctx context.Context, hash string, seen, idle dag.Millis) error
+	DeleteSession(ctx context.Context, hash string) error
+	DeleteSessions(ctx context.Context, userID int64) error
+	CreateSignInLink(ctx context.Context, l sql.SignInLink) error
+	TakeSignInLink(ctx context.Context, hash string, now dag.Millis) (sql.SignInLink, error)
+}
+
+// MemberStore keeps who has which role in which project.
+type MemberStore interface {
+	Members(ctx context.Context, projectID int64) ([]sql.Member, error)
+	Memberships(ctx context.Context, userID int64) ([]sql.Member, error)
+	PutMember(ctx context.Context, m sql.Member) error
+	DeleteMember(ctx context.Context, projectID, userID int64) error
+}
+
+// AuditStore appends to the audit; nothing of it is ever changed.
+type AuditStore interface {
+	AddAudit(ctx context.Context, rows []sql.AuditRow) error
+}
+
+// ClusterStore is what belongs to the cluster as a whole.
+type ClusterStore interface {
+	CreateJoinToken(ctx context.Context, t sql.JoinToken) (sql.JoinToken, error)
+	Ping(ctx context.Context) error
+}
+
+// Logs reads the output of attempts from the workers. *logs.Server is one.
+type Logs interface {
+	Read(ctx context.Context, worker string, q logs.Query) (logs.Window, error)
+	Follow(ctx context.Context, worker string, q logs.Query, yield func(logs.Window) error) error
+}
+
+// Hints tell masters that a row was written. A lost hint costs a poll. *watch.Watcher is one.
+type Hints interface {
+	Command(id int64)
+	Control(instanceID int64)
+}
+
+// Events hands out committed changes. *watch.Watcher is one.
+type Events interface {
+	Subscribe(filter func(watch.Change) bool) *watch.Subscription
+	Publish(c watch.Change)
+}
+
+// Cluster tells which nodes are alive; the answers come from memory and may be a
+// second old.
+type Cluster interface {
+	Masters() []Node
+	Workers() []Node
+	// Slots is the owner of each slot by node; "" where nobody owns it.
+	Slots() (owners []string, epoch int64)
+	// CA returns the hash of the cluster's authority, which a join token carries.
+	CA() string
+}
+
+// Node is a live process of the cluster.
+type Node struct {
+	Name        string
+	Incarnation string
+	Address     string
+	Version     string
+	Groups      []string // of a worker
+	Slots       int      // of a worker
+	Weight      int      // of a master
+	StartedAt   dag.Millis
+}

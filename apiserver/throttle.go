@@ -1,0 +1,108 @@
+package apiserver
+
+import (
+	"strconv"
+	"sync"
+	"time"
+)
+
+const (
+	// freeTries failed sign-ins of one user from one address cost nothing; each further
+	// one doubles the wait, up to throttleMost. A person notices none of it.
+	freeTries    = 5
+	throttleMost = 5 * time.Minute
+	// freeTriesAddress is the same for one address over all users, so that names can't
+	// be tried one by one.
+	freeTriesAddress = 50
+	// maxThrottled bounds the table; beyond it the records that have run out go first.
+	maxThrottled = 20_000
+)
+
+// throttle slows down who guesses passwords. Its memory is this process's: several
+// apiservers multiply the free tries, not the guesses per minute by much.
+type throttle struct {
+	now func() time.Time
+
+	mu    sync.Mutex
+	tries map[string]try
+}
+
+type try struct {
+	failed int
+	until  time.Time // no try before
+	kept   time.Time // forgotten after
+}
+
+func newThrottle(now func() time.Time) *throttle {
+	return &throttle{now: now, tries: map[string]try{}}
+}
+
+// begin counts a try as failed before it is known to be, so that many at once are
+// counted too. It returns how long to wait, zero to go on.
+func (t *throttle) begin(user, ip string) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now()
+	var wait time.Duration
+	for _, k := range [...]struct {
+		key  string
+		free int
+	}{{user + "\x00" + ip, freeTries}, {"\x00" + ip, freeTriesAddress}} {
+		v := t.tries[k.key]
+		if now.Before(v.until) {
+			wait = max(wait, v.until.Sub(now))
+		}
+	}
+	if wait > 0 {
+		return wait
+	}
+	t.count(user+"\x00"+ip, freeTries, now)
+	t.count("\x00"+ip, freeTriesAddress, now)
+	return 0
+}
+
+func (t *throttle) count(key string, free int, now time.Time) {
+	v := t.tries[key]
+	if now.After(v.kept) {
+		v = try{}
+	}
+	v.failed++
+	if over := v.failed - free; over >= 0 {
+		v.until = now.Add(min(throttleMost, time.Second<<min(over, 20)))
+	}
+	v.kept = now.Add(2 * throttleMost)
+	if len(t.tries) >= maxThrottled {
+		t.sweep(now)
+	}
+	t.tries[key] = v
+}
+
+// sweep makes room. Where nothing has run out, everything goes: a table full of live
+// records means an attack from 10,000 addresses, which this table can't hold off anyway.
+func (t *throttle) sweep(now time.Time) {
+	for k, v := range t.tries {
+		if now.After(v.kept) {
+			delete(t.tries, k)
+		}
+	}
+	if len(t.tries) >= maxThrottled {
+		clear(t.tries)
+	}
+}
+
+// succeeded forgets the failures of a user who has shown that he knows the password.
+func (t *throttle) succeeded(user, ip string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.tries, user+"\x00"+ip)
+	if v, ok := t.tries["\x00"+ip]; ok && v.failed > 0 {
+		v.failed--
+		t.tries["\x00"+ip] = v
+	}
+}
+
+// tooMany is the answer to a throttled sign-in.
+func tooMany(wait time.Duration) *Problem {
+	seconds := int(wait/time.Second) + 1
+	return problem(429, "too many failed sign-ins: wait "+strconv.Itoa(seconds)+" s").with("Retry-After", strconv.Itoa(seconds))
+}
