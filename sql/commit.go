@@ -8,14 +8,25 @@ import (
 	"github.com/porpoise/porpoise/dag"
 )
 
-var instanceUpdate = &table{
-	name: "workflow_instance",
-	keys: []string{"id", "owner_epoch"},
-	cols: []string{
-		"id", "owner_epoch", "state", "reason", "round", "owner", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline",
-	},
-	sets: []string{"state", "reason", "round", "owner", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline"},
-}
+// instanceTurn writes an instance that enters another state or loses its owner; instanceStep one
+// that keeps both, as most transitions do: SQLite rewrites each index whose column stands in an
+// UPDATE, changed or not, and these two stand in four.
+var (
+	instanceTurn = &table{
+		name: "workflow_instance",
+		keys: []string{"id", "owner_epoch"},
+		cols: []string{
+			"id", "owner_epoch", "reason", "round", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline", "state", "owner",
+		},
+		sets: []string{"reason", "round", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline", "state", "owner"},
+	}
+	instanceStep = &table{
+		name: "workflow_instance",
+		keys: []string{"id", "owner_epoch"},
+		cols: []string{"id", "owner_epoch", "reason", "round", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline"},
+		sets: []string{"reason", "round", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline"},
+	}
+)
 
 var taskUpsert = &table{
 	name: "task_instance",
@@ -117,22 +128,34 @@ func (b *batch) commits(ctx context.Context) error {
 }
 
 func (b *batch) updateInstances(ctx context.Context, ops []*operation) error {
-	args := make([]any, 0, len(ops)*len(instanceUpdate.cols))
+	var turns, steps []any
 	for _, o := range ops {
-		in := o.commit.Instance
-		owner := b.locked[in.ID].owner
-		if o.commit.Release {
-			owner = ""
+		in, row := o.commit.Instance, b.locked[o.commit.Instance.ID]
+		args := &steps
+		turn := o.commit.Release || string(in.State) != row.state
+		if turn {
+			args = &turns
 		}
-		args = append(args, in.ID, o.commit.Epoch, string(in.State), string(in.Reason), int64(in.Round), owner, int64(0), in.Seq, b.writeID,
+		*args = append(*args, in.ID, o.commit.Epoch, string(in.Reason), int64(in.Round), int64(0), in.Seq, b.writeID,
 			int64(in.StartedAt), int64(in.FinishedAt), int64(in.Deadline))
+		if turn {
+			owner := row.owner
+			if o.commit.Release {
+				owner = ""
+			}
+			*args = append(*args, string(in.State), owner)
+		}
 	}
-	met, err := b.rows(ctx, instanceUpdate, b.s.dial.update, args)
+	turned, err := b.rows(ctx, instanceTurn, b.s.dial.update, turns)
 	if err != nil {
 		return fmt.Errorf("update instances: %w", err)
 	}
-	if met != int64(len(ops)) {
-		return fmt.Errorf("update instances: %d of %d rows met, though they were locked", met, len(ops))
+	stepped, err := b.rows(ctx, instanceStep, b.s.dial.update, steps)
+	if err != nil {
+		return fmt.Errorf("update instances: %w", err)
+	}
+	if turned+stepped != int64(len(ops)) {
+		return fmt.Errorf("update instances: %d of %d rows met, though they were locked", turned+stepped, len(ops))
 	}
 	return nil
 }
