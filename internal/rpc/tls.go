@@ -35,6 +35,14 @@ func (c *Certificate) ServerTLS() *tls.Config {
 	}
 }
 
+// StrictServerTLS is ServerTLS for servers that have no call without a certificate, such
+// as the embedded registry's.
+func (c *Certificate) StrictServerTLS() *tls.Config {
+	config := c.ServerTLS()
+	config.ClientAuth = tls.RequireAndVerifyClientCert
+	return config
+}
+
 // ClientTLS is for dialing our gRPC servers: TLS 1.3 with this node's certificate, and
 // the server must be of this cluster in one of the roles. Its host name is not
 // compared: nodes are known by identity, and their addresses change.
@@ -75,10 +83,4 @@ func (c *Certificate) identify(state tls.ConnectionState, usage x509.ExtKeyUsage
 // Credentials is ClientTLS for Dial.
 func (c *Certificate) Credentials(roles ...registry.Role) credentials.TransportCredentials {
 	return credentials.NewTLS(c.ClientTLS(roles...))
-}
-
-// PlainClientTLS is for clients that check host names, such as etcd's: this node's
-// certificate, and a server of the cluster's authority that has the name dialed.
-func (c *Certificate) PlainClientTLS() *tls.Config {
-	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{c.pair}, RootCAs: c.roots}
 }

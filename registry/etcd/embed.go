@@ -2,8 +2,10 @@ package etcd
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/netip"
 	"net/url"
@@ -17,7 +19,10 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3rpc"
 	"go.etcd.io/etcd/server/v3/storage/wal"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/keepalive"
 )
 
 // One member has nobody to wait for, so its clock may be fast: it leads 0.1 s after
@@ -37,31 +42,29 @@ const (
 
 	startTimeout = 30 * time.Second
 	closeTimeout = 5 * time.Second
+	// doorHandshake bounds how long a stranger may hold a connection.
+	doorHandshake = 5 * time.Second
 )
 
 // EmbedConfig says where the embedded server lives and who may reach it.
 type EmbedConfig struct {
 	Dir string // of its data; made with mode 0700
 	// Listen is where other processes reach it: empty for nowhere, unix:/path for a
-	// socket (mode by its folder), or host:port. Port 0 chooses one. A host that is
-	// not loopback needs TLS.
+	// socket (guarded by its folder's mode), or an IP address and a port, 0 for any.
+	// An address that is not loopback needs TLS.
 	Listen string
-	TLS    *EmbedTLS
+	// TLS must ask for client certificates: whoever gets in can write everything.
+	TLS    *tls.Config
 	Logger hclog.Logger
-}
-
-// EmbedTLS names the PEM files of the listener. Clients must have a certificate of
-// the same authority.
-type EmbedTLS struct {
-	CertFile string // may also hold the key
-	KeyFile  string
-	CAFile   string
 }
 
 // Embedded is a running one-member etcd server.
 type Embedded struct {
 	server  *embed.Etcd
 	client  *clientv3.Client
+	addr    string
+	door    *grpc.Server // for other processes, or nil
+	served  chan error   // what Serve of the door returned
 	closing atomic.Bool
 	once    sync.Once
 	closed  error
@@ -82,30 +85,67 @@ func Embed(ctx context.Context, cfg EmbedConfig) (*Embedded, error) {
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("embed etcd: %w", err)
 	}
+	// Before the server, so that a busy port costs nothing.
+	listener, err := cfg.listen(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("embed etcd: %w", err)
+	}
 	shrinkWAL()
+	if e.server, err = start(ctx, config); err != nil {
+		if listener != nil {
+			listener.Close() //nolint:errcheck // the start's error is the one to tell
+		}
+		return nil, fmt.Errorf("embed etcd in %s: %w", cfg.Dir, err)
+	}
+	e.client = v3client.New(e.server.Server)
+	if listener != nil {
+		e.open(listener, cfg.TLS)
+	}
+	return e, nil
+}
+
+// start runs etcd and waits until it leads.
+func start(ctx context.Context, config *embed.Config) (*embed.Etcd, error) {
 	server, err := embed.StartEtcd(config)
 	if err != nil {
-		return nil, fmt.Errorf("embed etcd in %s: %w", cfg.Dir, err)
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	select {
 	case <-server.Server.ReadyNotify():
-	case err := <-server.Err():
-		server.Close()
-		return nil, fmt.Errorf("embed etcd in %s: %w", cfg.Dir, err)
+		return server, nil
+	case err = <-server.Err():
 	case <-ctx.Done():
-		server.Close()
-		return nil, fmt.Errorf("embed etcd in %s: not ready: %w", cfg.Dir, ctx.Err())
+		err = fmt.Errorf("not ready: %w", ctx.Err())
 	}
-	e.server, e.client = server, v3client.New(server.Server)
-	return e, nil
+	server.Close()
+	return nil, err
 }
 
-// server translates to etcd's own configuration.
+// open serves other processes. The door is ours and not etcd's, since etcd's own waits
+// for its clients when it closes, and adds an HTTP gateway.
+func (e *Embedded) open(listener net.Listener, secure *tls.Config) {
+	e.addr = listener.Addr().String()
+	if listener.Addr().Network() == "unix" {
+		e.addr = "unix:" + e.addr
+	}
+	e.door = v3rpc.Server(e.server.Server, secure, nil,
+		grpc.ConnectionTimeout(doorHandshake),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingEvery / 2, PermitWithoutStream: true}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingEvery, Timeout: pingTimeout}))
+	e.served = make(chan error, 1)
+	go func() { e.served <- e.door.Serve(listener) }()
+}
+
+// server translates to etcd's own configuration, with no listener at all.
 func (cfg EmbedConfig) server(closing *atomic.Bool) (*embed.Config, error) {
 	if cfg.Dir == "" {
 		return nil, errors.New("no data folder is given")
+	}
+	nowhere, err := url.Parse(embedPeer)
+	if err != nil {
+		return nil, fmt.Errorf("peer address: %w", err)
 	}
 	c := embed.NewConfig()
 	c.Name, c.Dir = embedName, cfg.Dir
@@ -114,49 +154,39 @@ func (cfg EmbedConfig) server(closing *atomic.Bool) (*embed.Config, error) {
 	c.SnapshotCount, c.SnapshotCatchUpEntries = embedSnapshot, embedCatchUp
 	c.AutoCompactionMode, c.AutoCompactionRetention = embed.CompactorModePeriodic, embedKeep
 	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zapLogger(cfg.Logger, closing))
-	peer, err := url.Parse(embedPeer)
-	if err != nil {
-		return nil, fmt.Errorf("peer address: %w", err)
-	}
-	c.ListenPeerUrls, c.AdvertisePeerUrls = nil, []url.URL{*peer}
+	c.ListenPeerUrls, c.AdvertisePeerUrls = nil, []url.URL{*nowhere}
+	c.ListenClientUrls, c.AdvertiseClientUrls = nil, []url.URL{*nowhere}
 	c.InitialCluster = c.InitialClusterFromName(c.Name)
-	c.ListenClientUrls, c.AdvertiseClientUrls = nil, []url.URL{*peer}
-	if cfg.Listen == "" {
-		return c, nil
-	}
-	listen, err := cfg.listen()
-	if err != nil {
-		return nil, err
-	}
-	c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{listen}, []url.URL{listen}
-	if cfg.TLS != nil {
-		c.ClientTLSInfo.CertFile, c.ClientTLSInfo.KeyFile = cfg.TLS.CertFile, cfg.TLS.KeyFile
-		c.ClientTLSInfo.TrustedCAFile, c.ClientTLSInfo.ClientCertAuth = cfg.TLS.CAFile, true
-		c.TlsMinVersion = "TLS1.3"
-	}
 	return c, nil
 }
 
-// listen gives the client listener's URL and refuses to be open to the world.
-func (cfg EmbedConfig) listen() (url.URL, error) {
-	if path, ok := strings.CutPrefix(cfg.Listen, "unix:"); ok {
-		return url.URL{Scheme: "unix", Path: path}, nil
+// listen opens the door's listener, if there is to be one, and refuses to be open to
+// the world.
+func (cfg EmbedConfig) listen(ctx context.Context) (net.Listener, error) {
+	network, addr := "tcp", cfg.Listen
+	if addr == "" {
+		return nil, nil
 	}
-	host, _, err := net.SplitHostPort(cfg.Listen)
-	if err != nil {
-		return url.URL{}, fmt.Errorf("listen on %q: %w", cfg.Listen, err)
+	if cfg.TLS != nil && cfg.TLS.ClientAuth != tls.RequireAndVerifyClientCert {
+		return nil, fmt.Errorf("listen on %q: TLS must require client certificates", addr)
 	}
-	ip, err := netip.ParseAddr(host)
-	if err != nil {
-		return url.URL{}, fmt.Errorf("listen on %q: the host must be an IP address", cfg.Listen)
+	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
+		network, addr = "unix", path
+		// Left behind by a process that was killed: the folder's lock is ours.
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("listen on %q: %w", cfg.Listen, err)
+		}
+	} else {
+		at, err := netip.ParseAddrPort(addr)
+		if err != nil {
+			return nil, fmt.Errorf("listen on %q: want an IP address and a port: %w", addr, err)
+		}
+		if !at.Addr().IsLoopback() && cfg.TLS == nil {
+			return nil, fmt.Errorf("listen on %q: an address beyond loopback needs TLS", addr)
+		}
 	}
-	if cfg.TLS != nil {
-		return url.URL{Scheme: "https", Host: cfg.Listen}, nil
-	}
-	if !ip.IsLoopback() {
-		return url.URL{}, fmt.Errorf("listen on %q: an address beyond loopback needs TLS", cfg.Listen)
-	}
-	return url.URL{Scheme: "http", Host: cfg.Listen}, nil
+	var config net.ListenConfig
+	return config.Listen(ctx, network, addr)
 }
 
 // Client is the in-process client: it uses no socket. It is closed by Close.
@@ -164,16 +194,7 @@ func (e *Embedded) Client() *clientv3.Client { return e.client }
 
 // Addr is where other processes reach the server, host:port or unix:/path; empty when
 // it listens nowhere.
-func (e *Embedded) Addr() string {
-	if len(e.server.Clients) == 0 {
-		return ""
-	}
-	addr := e.server.Clients[0].Addr()
-	if addr.Network() == "unix" {
-		return "unix:" + addr.String()
-	}
-	return addr.String()
-}
+func (e *Embedded) Addr() string { return e.addr }
 
 // Err gives what ends the server from within, such as a full disk.
 func (e *Embedded) Err() <-chan error { return e.server.Err() }
@@ -186,6 +207,10 @@ func (e *Embedded) Close() error {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
+			if e.door != nil {
+				e.door.Stop()
+				<-e.served
+			}
 			e.client.Close() //nolint:errcheck // in-process: it only ends its own goroutines
 			e.server.Close()
 		}()

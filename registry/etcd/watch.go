@@ -16,6 +16,9 @@ import (
 	"github.com/porpoise/porpoise/registry"
 )
 
+// record is a key with its value as etcd tells it.
+type record = mvccpb.KeyValue
+
 // relistEvery is how often a followed list is read whole again, should an event have
 // been missed without a sign of it.
 const relistEvery = 30 * time.Second
@@ -27,7 +30,7 @@ func (r *Registry) Watch(ctx context.Context, role registry.Role) (<-chan regist
 	}
 	views := make(chan registry.View, 1)
 	folder := r.prefix + "members/" + string(role) + "/"
-	f := follower{r: r, folder: folder, emit: func(kvs []*mvccpb.KeyValue, revision int64, wiped bool) {
+	f := follower{r: r, folder: folder, emit: func(kvs []*record, revision int64, wiped bool) {
 		view := registry.View{Members: r.members(role, folder, kvs), Revision: revision, Wiped: wiped}
 		registry.Offer(views, view, registry.MergeViews)
 	}}
@@ -40,7 +43,7 @@ func (r *Registry) Watch(ctx context.Context, role registry.Role) (<-chan regist
 
 // members reads the records of a folder. What is not a member of this role under its
 // own key is left out: a stranger's key must not become a master.
-func (r *Registry) members(role registry.Role, folder string, kvs []*mvccpb.KeyValue) []registry.Member {
+func (r *Registry) members(role registry.Role, folder string, kvs []*record) []registry.Member {
 	members := make([]registry.Member, 0, len(kvs))
 	for _, kv := range kvs {
 		m, err := registry.DecodeMember(kv.Value)
@@ -60,12 +63,12 @@ func (r *Registry) members(role registry.Role, folder string, kvs []*mvccpb.KeyV
 type follower struct {
 	r      *Registry
 	folder string // ends with a slash
-	emit   func(kvs []*mvccpb.KeyValue, revision int64, wiped bool)
+	emit   func(kvs []*record, revision int64, wiped bool)
 
-	told     []*mvccpb.KeyValue // as emitted last
-	anything bool               // something was emitted
-	etcdID   uint64             // of the etcd cluster that was listed last
-	revision int64              // of the last list or event
+	told     []*record // as emitted last
+	anything bool      // something was emitted
+	etcdID   uint64    // of the etcd cluster that was listed last
+	revision int64     // of the last list or event
 }
 
 // run lists and follows until ctx ends. A break of any kind (a compaction, a lost
@@ -98,7 +101,7 @@ func (f *follower) round(ctx context.Context) error {
 	revision, etcdID := resp.Header.GetRevision(), resp.Header.GetClusterId()
 	wiped := f.etcdID != 0 && (revision < f.revision || etcdID != f.etcdID)
 	f.etcdID = etcdID
-	content := make(map[string]*mvccpb.KeyValue, len(resp.Kvs))
+	content := make(map[string]*record, len(resp.Kvs))
 	for _, kv := range resp.Kvs {
 		content[string(kv.Key)] = kv
 	}
@@ -137,10 +140,10 @@ func (f *follower) round(ctx context.Context) error {
 }
 
 // tell emits the folder when it differs from what was told last.
-func (f *follower) tell(content map[string]*mvccpb.KeyValue, revision int64, wiped bool) {
+func (f *follower) tell(content map[string]*record, revision int64, wiped bool) {
 	f.revision = revision
-	kvs := slices.SortedFunc(maps.Values(content), func(a, b *mvccpb.KeyValue) int { return bytes.Compare(a.Key, b.Key) })
-	same := slices.EqualFunc(f.told, kvs, func(a, b *mvccpb.KeyValue) bool {
+	kvs := slices.SortedFunc(maps.Values(content), func(a, b *record) int { return bytes.Compare(a.Key, b.Key) })
+	same := slices.EqualFunc(f.told, kvs, func(a, b *record) bool {
 		return a.ModRevision == b.ModRevision && bytes.Equal(a.Key, b.Key)
 	})
 	if f.anything && same && !wiped {
@@ -156,7 +159,7 @@ func (r *Registry) Follow(ctx context.Context, folder string) (<-chan registry.L
 		return nil, err
 	}
 	listings := make(chan registry.Listing, 1)
-	f := follower{r: r, folder: r.dataKey(folder) + "/", emit: func(kvs []*mvccpb.KeyValue, revision int64, wiped bool) {
+	f := follower{r: r, folder: r.dataKey(folder) + "/", emit: func(kvs []*record, revision int64, wiped bool) {
 		listing := registry.Listing{Entries: r.entries(kvs), Revision: revision, Wiped: wiped}
 		registry.Offer(listings, listing, registry.MergeListings)
 	}}
@@ -167,7 +170,7 @@ func (r *Registry) Follow(ctx context.Context, folder string) (<-chan registry.L
 	return listings, nil
 }
 
-func (r *Registry) entries(kvs []*mvccpb.KeyValue) []registry.Entry {
+func (r *Registry) entries(kvs []*record) []registry.Entry {
 	entries := make([]registry.Entry, len(kvs))
 	for i, kv := range kvs {
 		entries[i] = r.entry(kv)
@@ -175,7 +178,7 @@ func (r *Registry) entries(kvs []*mvccpb.KeyValue) []registry.Entry {
 	return entries
 }
 
-func (r *Registry) entry(kv *mvccpb.KeyValue) registry.Entry {
+func (r *Registry) entry(kv *record) registry.Entry {
 	return registry.Entry{
 		Key: strings.TrimPrefix(string(kv.Key), r.dataKey("")), Value: kv.Value,
 		CreateRevision: kv.CreateRevision, ModRevision: kv.ModRevision,

@@ -73,6 +73,13 @@ func (r *Registry) Expire(role registry.Role, node string) {
 	}
 }
 
+// Plant writes any text as a member's record, under nobody's lease.
+func (r *Registry) Plant(role registry.Role, node, text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.put(memberKey(role, node), []byte(text), nil)
+}
+
 // Wipe loses everything: every session, every key, every revision.
 func (r *Registry) Wipe() {
 	r.mu.Lock()
@@ -167,7 +174,7 @@ func (r *Registry) Watch(ctx context.Context, role registry.Role) (<-chan regist
 		r.follow(ctx, memberKey(role, ""), func(got read, wiped bool) {
 			view := registry.View{Members: []registry.Member{}, Revision: got.revision, Wiped: wiped}
 			for _, e := range got.entries {
-				if m, err := registry.DecodeMember(e.Value); err == nil {
+				if m, err := registry.DecodeMember(e.Value); err == nil && memberKey(m.Role, m.Node) == e.Key {
 					view.Members = append(view.Members, m)
 				}
 			}

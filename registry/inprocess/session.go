@@ -39,7 +39,10 @@ func (r *Registry) Join(ctx context.Context, m registry.Member, ttl time.Duratio
 		if was, err := registry.DecodeMember(old.value); err == nil && !m.Takeover && !was.Same(m) {
 			return nil, fmt.Errorf("join as %s %s: %w", m.Role, m.Node, registry.ErrNodeTaken)
 		}
-		r.end(old.owner, registry.ErrSessionLost)
+		if old.owner != nil {
+			r.end(old.owner, registry.ErrSessionLost)
+		}
+		r.remove(func(k string, _ entry) bool { return k == key })
 	}
 	m.Takeover = false
 	s := &session{r: r, ttl: ttl, lost: make(chan struct{}), member: m}
