@@ -12,4 +12,4 @@
 // which holds the authority, issues itself a new one when Due; a worker joins again.
 package rpc
 
-//go:generate go run ./gen
+//go:generate go run ./gen porpoise.proto

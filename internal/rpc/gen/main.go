@@ -1,6 +1,6 @@
-// Command gen writes the Go code of porpoise.proto. It compiles the file itself and
-// hands it to the two plugins as go.mod pins them, so that a machine needs no protoc.
-// Run it by `go generate ./internal/rpc`.
+// Command gen writes the Go code of the message files named as arguments, beside them.
+// It compiles each file itself and hands it to the two plugins as go.mod pins them, so
+// that a machine needs no protoc. Run it by `go generate` in the package of the file.
 package main
 
 import (
@@ -17,16 +17,20 @@ import (
 	"google.golang.org/protobuf/types/pluginpb"
 )
 
-const file = "porpoise.proto"
-
 func main() {
-	if err := run(context.Background()); err != nil {
-		fmt.Fprintln(os.Stderr, "gen:", err)
-		os.Exit(1)
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "gen: name the message files")
+		os.Exit(2)
+	}
+	for _, file := range os.Args[1:] {
+		if err := run(context.Background(), file); err != nil {
+			fmt.Fprintln(os.Stderr, "gen:", err)
+			os.Exit(1)
+		}
 	}
 }
 
-func run(ctx context.Context) error {
+func run(ctx context.Context, file string) error {
 	compiler := protocompile.Compiler{
 		Resolver:       &protocompile.SourceResolver{},
 		SourceInfoMode: protocompile.SourceInfoStandard,

@@ -1,0 +1,238 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/porpoise/porpoise/internal/rpc"
+)
+
+const (
+	// reconnectFirst and reconnectMost bound the wait before a master is dialled again.
+	reconnectFirst = 100 * time.Millisecond
+	reconnectMost  = 2 * time.Second
+	// welcomeWithin is how long a master may take to answer Hello.
+	welcomeWithin = 5 * time.Second
+	// maxReportBytes is what of the reports goes into one message, far below the limit of 4 MiB.
+	maxReportBytes = 1 << 20
+)
+
+// link is one stream to a master. The loop reads and writes answered and peer; what is
+// to be sent is merged while the stream is busy.
+type link struct {
+	peer     Peer
+	answered time.Time
+	reset    context.CancelFunc
+
+	wake chan struct{}
+	mu   sync.Mutex // guards next
+	next *rpc.WorkerMessage
+}
+
+// send adds to what goes out next. Its bound: slots, and the outbox's.
+func (l *link) send(m *rpc.WorkerMessage) {
+	l.mu.Lock()
+	if l.next == nil {
+		l.next = m
+	} else {
+		n := l.next
+		n.Ask += m.Ask
+		n.Recall += m.Recall
+		n.Reports = append(n.Reports, m.Reports...)
+		if m.Hello != nil {
+			n.Hello = m.Hello
+		}
+		if m.Tick != nil {
+			n.Tick = m.Tick
+		}
+		if m.Draining != "" {
+			n.Draining = m.Draining
+		}
+	}
+	l.mu.Unlock()
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take gives what goes out now: all, or as many reports as fit.
+func (l *link) take() *rpc.WorkerMessage {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := l.next
+	l.next = nil
+	if m == nil {
+		return nil
+	}
+	size := 0
+	for i, r := range m.Reports {
+		if size += proto.Size(r); size > maxReportBytes && i > 0 {
+			l.next = &rpc.WorkerMessage{Reports: m.Reports[i:]}
+			m.Reports = m.Reports[:i:i]
+			select {
+			case l.wake <- struct{}{}:
+			default:
+			}
+			break
+		}
+	}
+	return m
+}
+
+// keepLinks holds a link to every master that is listed.
+func (c *core) keepLinks(ctx context.Context, peers <-chan []Peer) {
+	running := map[Peer]context.CancelFunc{}
+	var all sync.WaitGroup
+	defer all.Wait()
+	for {
+		var list []Peer
+		select {
+		case <-ctx.Done():
+			return
+		case l, ok := <-peers:
+			if !ok {
+				<-ctx.Done()
+				return
+			}
+			list = l
+		}
+		for peer, stop := range running {
+			if !slices.Contains(list, peer) {
+				stop()
+				delete(running, peer)
+			}
+		}
+		for _, peer := range list {
+			if running[peer] == nil {
+				linkCtx, stop := context.WithCancel(ctx)
+				running[peer] = stop
+				all.Go(func() {
+					defer stop()
+					c.keepLink(linkCtx, peer)
+				})
+			}
+		}
+	}
+}
+
+// keepLink makes the stream to one master again and again.
+func (c *core) keepLink(ctx context.Context, peer Peer) {
+	pause := reconnectFirst
+	for ctx.Err() == nil {
+		welcomed, err := c.serveLink(ctx, peer)
+		if ctx.Err() != nil {
+			return
+		}
+		if welcomed {
+			pause = reconnectFirst
+		}
+		c.log.Warn("link to master lost", "master", peer.Node, "address", peer.Address, "error", err)
+		wait(ctx, pause/2+rand.N(pause/2+1))
+		pause = min(reconnectMost, pause*2)
+	}
+}
+
+// serveLink makes one stream and serves it to its end.
+func (c *core) serveLink(ctx context.Context, peer Peer) (welcomed bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	conn, err := c.cfg.Dial(ctx, peer.Address)
+	if err != nil {
+		return false, fmt.Errorf("dial master: %w", err)
+	}
+	defer func() { _ = conn.Close() }()
+	stream, err := rpc.NewMasterClient(conn).Work(ctx)
+	if err != nil {
+		return false, fmt.Errorf("open stream: %w", err)
+	}
+	l := &link{peer: peer, reset: cancel, wake: make(chan struct{}, 1)}
+	if !c.post(ctx, func(c *core) { l.send(&rpc.WorkerMessage{Hello: c.hello()}) }) {
+		return false, ctx.Err()
+	}
+	var parts sync.WaitGroup
+	defer parts.Wait()
+	defer cancel()
+	parts.Go(func() {
+		defer cancel()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-l.wake:
+			}
+			if m := l.take(); m != nil {
+				if err := stream.Send(m); err != nil {
+					return
+				}
+			}
+		}
+	})
+	late := time.AfterFunc(welcomeWithin, cancel)
+	defer late.Stop()
+	for {
+		m, err := stream.Recv()
+		if err != nil {
+			c.post(context.Background(), func(c *core) { c.linkDown(l) })
+			return welcomed, fmt.Errorf("receive: %w", err)
+		}
+		if m.Welcome != nil && !welcomed {
+			welcomed = true
+			late.Stop()
+			c.post(ctx, func(c *core) { c.linkUp(l, m.Welcome) })
+		}
+		c.post(ctx, func(c *core) { c.handle(l, m) })
+	}
+}
+
+func (c *core) hello() *rpc.Hello {
+	h := &rpc.Hello{
+		Worker: c.cfg.Node, Incarnation: c.cfg.Incarnation, Predecessor: c.cfg.Predecessor, Groups: c.cfg.Groups,
+		Slots: int32(c.cfg.Slots), Version: c.cfg.Version, Address: c.cfg.Address, TaskTypes: typeNames(),
+	}
+	for _, a := range c.attempts {
+		h.Running = append(h.Running, a.running())
+	}
+	return h
+}
+
+func (c *core) linkUp(l *link, w *rpc.Welcome) {
+	node := l.peer.Node
+	if old := c.links[node]; old != nil && old != l {
+		old.reset()
+	}
+	l.answered = c.now
+	c.links[node] = l
+	c.setRoutes()
+	c.asks.up(node)
+	c.outbox.linked(node, c.now)
+	if c.drain.begun {
+		c.message(l).Draining = "the worker is stopping"
+	}
+	c.log.Info("link to master made", "master", node, "incarnation", w.GetIncarnation())
+}
+
+func (c *core) linkDown(l *link) {
+	node := l.peer.Node
+	if c.links[node] != l {
+		return
+	}
+	delete(c.links, node)
+	delete(c.pending, l)
+	c.setRoutes()
+	c.asks.down(node)
+}
+
+func (c *core) setRoutes() {
+	c.routes = c.routes[:0]
+	for node := range c.links {
+		c.routes = append(c.routes, node)
+	}
+	slices.Sort(c.routes)
+}

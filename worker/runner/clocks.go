@@ -1,0 +1,136 @@
+package runner
+
+import (
+	"syscall"
+	"time"
+)
+
+const (
+	// huntEvery is how often the process table is searched for what ended attempts left.
+	huntEvery = time.Second
+	// stopHuntEvery is the pace of the search while a kill is under way.
+	stopHuntEvery = 50 * time.Millisecond
+	// stuckAfter is how long a kill may go unconfirmed before it is told.
+	stuckAfter = 10 * time.Second
+	clockEvery = 10 * time.Millisecond
+)
+
+// clocks does what is due by time.
+func (l *loop) clocks(now time.Time) {
+	if now.Sub(l.ticked) < clockEvery {
+		return
+	}
+	l.ticked = now
+	l.tell(now)
+	want := map[string]bool(nil) // marks whose processes are killed at the next hunt
+	hunt := false
+	for _, t := range l.tasks {
+		if !t.born || t.failure != nil {
+			continue
+		}
+		t.log.Age(now)
+		if t.stop == nil {
+			l.maybeEnd(t, now)
+			continue
+		}
+		if t.stop.gone {
+			l.maybeEnd(t, now)
+			continue
+		}
+		l.stopClock(t, now)
+		if !now.Before(t.stop.nextHunt) {
+			hunt = true
+		}
+		if t.stop.phase == stopKill {
+			if want == nil {
+				want = map[string]bool{}
+			}
+			want[t.start.Mark] = true
+		}
+	}
+	for _, log := range l.foreign {
+		log.Age(now)
+	}
+	routine := now.Sub(l.hunted) >= huntEvery && (len(l.tasks) > 0 || l.ended)
+	if (hunt || routine) && !l.hunting {
+		l.hunting, l.hunted, l.ended = true, now, false
+		l.hunter <- want
+	}
+	l.idleClock(now)
+}
+
+// tell notes and reports the starts that are old enough.
+func (l *loop) tell(now time.Time) {
+	kept := l.young[:0]
+	for _, t := range l.young {
+		switch {
+		case l.tasks[t.start.Mark] != t: // over already
+		case now.UnixMilli()-t.startedAt < tellAfter.Milliseconds():
+			kept = append(kept, t)
+		default:
+			p, _ := readProcess(t.pid)
+			l.note(&Entry{Born: &Born{
+				Mark: t.start.Mark, Pid: int32(t.pid), StartedAt: t.startedAt, Ticks: p.ticks, Boot: l.boot,
+			}})
+			l.news.Started = append(l.news.Started, t.startedNews())
+		}
+	}
+	clear(l.young[len(kept):])
+	l.young = kept
+}
+
+// stopClock moves a kill on: TERM once the process table was looked at, KILL after grace.
+func (l *loop) stopClock(t *task, now time.Time) {
+	if t.stop.phase == stopTerm && !now.Before(t.stop.killAt) {
+		t.stop.phase, t.stop.stuckAt = stopKill, now.Add(stuckAfter)
+		t.signal(syscall.SIGKILL)
+		t.stop.nextHunt = now
+	}
+	if t.stop.phase == stopKill && !t.stop.stuck && now.After(t.stop.stuckAt) {
+		t.stop.stuck = true
+		l.news.Stuck = append(l.news.Stuck, &Stuck{Mark: t.start.Mark, Pids: l.left[t.start.Mark]})
+		l.log.Error("processes can't be killed", "mark", t.start.Mark, "pids", l.left[t.start.Mark])
+	}
+}
+
+// handleHunt takes what a search of the process table found.
+func (l *loop) handleHunt(h *huntResult) {
+	l.hunting = false
+	l.left = h.alive
+	now := time.Now()
+	for mark, t := range l.tasks {
+		if t.stop == nil || !t.born || t.failure != nil || t.stop.gone {
+			continue
+		}
+		switch {
+		case t.stop.phase == stopSnapshot:
+			t.stop.phase = stopTerm
+			t.signal(syscall.SIGTERM)
+			t.signal(syscall.SIGCONT)
+			t.stop.nextHunt = now.Add(stopHuntEvery)
+		case t.over && h.seen[mark] && len(h.alive[mark]) == 0:
+			t.stop.gone = true
+			t.drain(0, l.buf, drainBudget)
+			t.drain(1, l.buf, drainBudget)
+			l.maybeEnd(t, now)
+		default:
+			t.stop.nextHunt = now.Add(stopHuntEvery)
+		}
+	}
+}
+
+// idleClock ends the process when nobody has needed it for long.
+func (l *loop) idleClock(now time.Time) {
+	if l.leaving && len(l.tasks) == 0 {
+		l.quit = true
+		return
+	}
+	if l.session != nil || len(l.tasks) > 0 {
+		l.idle = now
+		return
+	}
+	if l.cfg.IdleFor > 0 && now.Sub(l.idle) >= l.cfg.IdleFor {
+		l.log.Info("runner ends: no task and no worker", "idle_for", l.cfg.IdleFor)
+		l.quit = true
+	}
+}

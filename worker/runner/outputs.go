@@ -1,0 +1,155 @@
+package runner
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// maxValue bounds one output: it becomes one environment string, and the kernel
+	// takes 128 KiB for one.
+	maxValue = 100 << 10
+	// maxLines bounds a value that goes over several lines.
+	maxLines = 1024
+	// maxOutputFile bounds what is read of $PORPOISE_OUTPUT.
+	maxOutputFile = 8 << 20
+	// maxOutputs bounds all values of an attempt: they travel in one report.
+	maxOutputs = 1 << 20
+)
+
+// outputs collects the declared values that a task sets on its standard output. Bytes
+// may come cut at any place.
+type outputs struct {
+	declared map[string]bool
+	values   map[string]string
+	total    int   // bytes of values
+	err      error // the first value that is too large
+
+	matched int    // of "${setValue(" or "#{setValue("
+	inside  bool   // between the opening and its end
+	text    []byte // so far
+	lines   int
+}
+
+const opening = "{setValue("
+
+func newOutputs(names []string) *outputs {
+	if len(names) == 0 {
+		return nil
+	}
+	o := &outputs{declared: make(map[string]bool, len(names)), values: map[string]string{}}
+	for _, n := range names {
+		o.declared[n] = true
+	}
+	return o
+}
+
+// scan reads more of standard output.
+func (o *outputs) scan(data []byte) {
+	for len(data) > 0 {
+		if o.inside {
+			data = o.value(data)
+			continue
+		}
+		if o.matched == 0 {
+			at := bytes.IndexAny(data, "$#")
+			if at < 0 {
+				return
+			}
+			o.matched, data = 1, data[at+1:]
+			continue
+		}
+		switch c := data[0]; {
+		case c == opening[o.matched-1]:
+			o.matched++
+			data = data[1:]
+			if o.matched > len(opening) {
+				o.inside, o.matched, o.text, o.lines = true, 0, o.text[:0], 0
+			}
+		default: // the byte may begin an opening itself
+			o.matched = 0
+		}
+	}
+}
+
+// value takes bytes up to the end of the value, and returns the rest.
+func (o *outputs) value(data []byte) []byte {
+	for i, c := range data {
+		o.text = append(o.text, c)
+		switch {
+		case c == '}' && bytes.HasSuffix(o.text, []byte(")}")):
+			o.set(string(o.text[:len(o.text)-2]))
+			o.inside = false
+			return data[i+1:]
+		case c == '\n':
+			o.lines++
+		}
+		if len(o.text) > maxValue+512 || o.lines >= maxLines {
+			name, _, _ := strings.Cut(string(o.text[:min(len(o.text), 256)]), "=")
+			o.tooLarge(name)
+			o.inside = false
+			return data[i+1:]
+		}
+	}
+	return nil
+}
+
+func (o *outputs) set(pair string) {
+	name, value, ok := strings.Cut(pair, "=")
+	if !ok || !o.declared[name] {
+		return
+	}
+	if len(value) > maxValue {
+		o.tooLarge(name)
+		return
+	}
+	o.total += len(value) - len(o.values[name])
+	if o.total > maxOutputs {
+		o.err = fmt.Errorf("the outputs together are over %d KiB", maxOutputs>>10)
+		return
+	}
+	o.values[name] = value
+}
+
+func (o *outputs) tooLarge(name string) {
+	if o.declared[name] && o.err == nil {
+		o.err = fmt.Errorf("output %q is over %d KiB or %d lines", name, maxValue>>10, maxLines)
+	}
+}
+
+// readFile takes the k=v lines of $PORPOISE_OUTPUT, if the task made it, and removes it.
+func (o *outputs) readFile(path string) error {
+	// A task may leave a pipe or a link there: neither is to be waited for or followed.
+	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read outputs: %w", err)
+	}
+	defer func() {
+		_ = file.Close()
+		_ = os.Remove(path)
+	}()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return errors.New("read outputs: $PORPOISE_OUTPUT is no plain file")
+	}
+	data, err := io.ReadAll(io.LimitReader(file, maxOutputFile+1))
+	if err != nil {
+		return fmt.Errorf("read outputs: %w", err)
+	}
+	if len(data) > maxOutputFile {
+		o.err = fmt.Errorf("the file of outputs is over %d MiB", maxOutputFile>>20)
+		return nil
+	}
+	for line := range strings.SplitSeq(string(data), "\n") {
+		o.set(strings.TrimSuffix(line, "\r"))
+	}
+	return nil
+}

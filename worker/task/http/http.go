@@ -1,0 +1,206 @@
+// Package http calls a URL and checks the answer. It follows no redirect, reads at most
+// 1 MiB, attaches nothing of the worker's own, and never connects to a link-local
+// address, whatever the name resolves to. The worker's control process runs it.
+package http
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/porpoise/porpoise/internal/rpc"
+	"github.com/porpoise/porpoise/worker/task"
+)
+
+const (
+	// maxBody is how much of an answer is read.
+	maxBody = 1 << 20
+	// maxOutput is what an output may hold.
+	maxOutput = 100 << 10
+	// defaultConnect is the time for DNS, TCP and TLS.
+	defaultConnect = 10 * time.Second
+)
+
+// Spec holds the keys of the type.
+type Spec struct {
+	URL            string            `json:"url"`
+	Method         string            `json:"method,omitempty"`
+	Headers        map[string]string `json:"headers,omitempty"`
+	Body           string            `json:"body,omitempty"`
+	Expect         Expect            `json:"expect,omitzero"`
+	ConnectTimeout string            `json:"connect_timeout,omitempty"`
+}
+
+// Expect is what makes the answer a success. Status holds codes and ranges; none is 200-299.
+type Expect struct {
+	Status          []string `json:"status,omitempty"`
+	BodyContains    string   `json:"body_contains,omitempty"`
+	BodyNotContains string   `json:"body_not_contains,omitempty"`
+}
+
+// Type is the type http. The zero value lets calls reach loopback and private addresses.
+type Type struct {
+	DenyLoopback, DenyPrivate bool
+}
+
+var errDenied = errors.New("address is not allowed")
+
+// Call sends the request; the answer's body is the task's output.
+func (t Type) Call(ctx context.Context, d *rpc.Dispatch, out io.Writer) task.Result {
+	var spec Spec
+	if err := task.Decode(d, &spec); err != nil {
+		return task.Result{Reason: "bad_spec", Message: err.Error()}
+	}
+	connect := defaultConnect
+	if spec.ConnectTimeout != "" {
+		var err error
+		if connect, err = time.ParseDuration(spec.ConnectTimeout); err != nil || connect <= 0 {
+			return task.Result{Reason: "bad_spec", Message: fmt.Sprintf("connect_timeout %q is no time", spec.ConnectTimeout)}
+		}
+	}
+	req, err := request(ctx, d, spec)
+	if err != nil {
+		return task.Result{Reason: "bad_spec", Message: err.Error()}
+	}
+	transport := t.transport(connect)
+	defer transport.CloseIdleConnections()
+	client := &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		reason := "http_failed"
+		if errors.Is(err, errDenied) {
+			reason = "address_denied"
+		}
+		return task.Result{Reason: reason, Message: err.Error()}
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxBody+1))
+	_, _ = out.Write(body[:min(len(body), maxBody)])
+	if err != nil {
+		return task.Result{Reason: "http_failed", Message: fmt.Sprintf("read answer: %v", err)}
+	}
+	return judge(d, spec.Expect, res.StatusCode, body)
+}
+
+func request(ctx context.Context, d *rpc.Dispatch, spec Spec) (*http.Request, error) {
+	method := strings.ToUpper(spec.Method)
+	if method == "" {
+		method = http.MethodGet
+	}
+	req, err := http.NewRequestWithContext(ctx, method, spec.URL, strings.NewReader(spec.Body))
+	if err != nil {
+		return nil, err
+	}
+	if s := req.URL.Scheme; s != "http" && s != "https" {
+		return nil, fmt.Errorf("url %q: only http and https are called", spec.URL)
+	}
+	if req.URL.Host == "" {
+		return nil, fmt.Errorf("url %q names no host", spec.URL)
+	}
+	req.Header.Set("User-Agent", "porpoise")
+	if key := d.GetIdempotencyKey(); key != "" {
+		req.Header.Set("Idempotency-Key", key)
+	}
+	for name, value := range spec.Headers {
+		if strings.EqualFold(name, "Host") {
+			req.Host = value
+			continue
+		}
+		req.Header.Set(name, value)
+	}
+	return req, nil
+}
+
+// transport connects only where it may: the check is on the resolved address, in the
+// very connect, so that no second lookup can give another one.
+func (t Type) transport(connect time.Duration) *http.Transport {
+	dialer := &net.Dialer{Timeout: connect, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		return t.allowed(address)
+	}}
+	return &http.Transport{
+		DialContext: dialer.DialContext, TLSHandshakeTimeout: connect,
+		DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10,
+	}
+}
+
+func (t Type) allowed(address string) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("%w: %s", errDenied, address)
+	}
+	ip := at.Addr().Unmap()
+	switch {
+	case ip.IsLinkLocalUnicast(), ip.IsLinkLocalMulticast(), ip.IsMulticast():
+		return fmt.Errorf("%w: %s is link-local or multicast", errDenied, ip)
+	case t.DenyLoopback && (ip.IsLoopback() || ip.IsUnspecified()):
+		return fmt.Errorf("%w: %s is loopback", errDenied, ip)
+	case t.DenyPrivate && ip.IsPrivate():
+		return fmt.Errorf("%w: %s is private", errDenied, ip)
+	}
+	return nil
+}
+
+// judge compares the answer with what is expected.
+func judge(d *rpc.Dispatch, expect Expect, code int, body []byte) task.Result {
+	if len(body) > maxBody {
+		return task.Result{Reason: "response_too_large", Message: fmt.Sprintf("the answer is over %d bytes", maxBody)}
+	}
+	ok, err := statusFits(expect.Status, code)
+	if err != nil {
+		return task.Result{Reason: "bad_spec", Message: err.Error()}
+	}
+	text := string(body)
+	switch {
+	case !ok:
+		return task.Result{Reason: "http_status", Message: fmt.Sprintf("the answer has status %d", code)}
+	case expect.BodyContains != "" && !strings.Contains(text, expect.BodyContains):
+		return task.Result{Reason: "http_body", Message: fmt.Sprintf("the answer does not hold %q", expect.BodyContains)}
+	case expect.BodyNotContains != "" && strings.Contains(text, expect.BodyNotContains):
+		return task.Result{Reason: "http_body", Message: fmt.Sprintf("the answer holds %q", expect.BodyNotContains)}
+	}
+	outputs := map[string]string{}
+	for _, name := range d.GetOutputs() {
+		switch name {
+		case "response":
+			if len(text) > maxOutput {
+				return task.Result{Reason: "output_too_large", Message: fmt.Sprintf("output %q is over %d KiB", name, maxOutput>>10)}
+			}
+			outputs[name] = text
+		case "status":
+			outputs[name] = strconv.Itoa(code)
+		}
+	}
+	return task.Result{Outputs: outputs}
+}
+
+func statusFits(ranges []string, code int) (bool, error) {
+	if len(ranges) == 0 {
+		return code >= 200 && code <= 299, nil
+	}
+	for _, text := range ranges {
+		low, high, isRange := strings.Cut(text, "-")
+		from, err := strconv.Atoi(strings.TrimSpace(low))
+		to := from
+		if err == nil && isRange {
+			to, err = strconv.Atoi(strings.TrimSpace(high))
+		}
+		if err != nil {
+			return false, fmt.Errorf("expect.status %q is no code or range", text)
+		}
+		if code >= from && code <= to {
+			return true, nil
+		}
+	}
+	return false, nil
+}
