@@ -1,0 +1,220 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// IsNotFound says that the server knows no such object, or hides it from the caller.
+func IsNotFound(err error) bool {
+	var p *Problem
+	return errors.As(err, &p) && p.Status == http.StatusNotFound
+}
+
+// Projects lists the projects that the caller may see.
+func (c *Client) Projects(ctx context.Context) ([]Project, error) {
+	return all[Project](ctx, c, call{method: http.MethodGet, path: []string{"projects"}}, 0)
+}
+
+// Project reads one project.
+func (c *Client) Project(ctx context.Context, name string) (Project, error) {
+	var p Project
+	_, err := c.do(ctx, call{method: http.MethodGet, path: []string{"projects", name}}, &p)
+	return p, err
+}
+
+// PutProject creates a project, or changes its description.
+func (c *Client) PutProject(ctx context.Context, name, description string) (Project, error) {
+	var p Project
+	_, err := c.do(ctx, call{method: http.MethodPut, path: []string{"projects", name}, body: map[string]string{"description": description}}, &p)
+	return p, err
+}
+
+// Workflows lists a project's workflows.
+func (c *Client) Workflows(ctx context.Context, project string) ([]Workflow, error) {
+	return all[Workflow](ctx, c, call{method: http.MethodGet, path: []string{"projects", project, "workflows"}}, 0)
+}
+
+// WorkflowTag returns the tag of a workflow's newest version, for Save.Match; "" where
+// there is no such workflow.
+func (c *Client) WorkflowTag(ctx context.Context, project, workflow string) (string, error) {
+	header, err := c.do(ctx, call{method: http.MethodGet, path: []string{"projects", project, "workflows", workflow}}, nil)
+	if IsNotFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return header.Get("ETag"), nil
+}
+
+// Save is a definition to be saved.
+type Save struct {
+	Project, Workflow string
+	Format            string // yaml or json
+	Text              []byte
+	Match             string // the version that it replaces; "" creates, "*" is any
+	Publish           bool
+}
+
+// SaveWorkflow saves a version.
+func (c *Client) SaveWorkflow(ctx context.Context, s Save) (Saved, error) {
+	in := call{
+		method: http.MethodPut, path: []string{"projects", s.Project, "workflows", s.Workflow}, raw: s.Text,
+		query:  url.Values{"publish": {strconv.FormatBool(s.Publish)}},
+		header: http.Header{"Content-Type": {"application/" + s.Format}},
+	}
+	if s.Match != "" {
+		in.header.Set("If-Match", s.Match)
+	}
+	var out Saved
+	_, err := c.do(ctx, in, &out)
+	return out, err
+}
+
+// StartWorkflow starts a workflow and returns the instance's id.
+func (c *Client) StartWorkflow(ctx context.Context, project, workflow string, s Start) (string, error) {
+	in := call{method: http.MethodPost, path: []string{"projects", project, "workflows", workflow, "start"}, body: s}
+	if s.IdempotencyKey != "" {
+		in.header = http.Header{"Idempotency-Key": {s.IdempotencyKey}}
+	}
+	var out struct {
+		InstanceID string `json:"instance_id"`
+	}
+	_, err := c.do(ctx, in, &out)
+	return out.InstanceID, err
+}
+
+// Filter chooses instances; a zero field is no condition.
+type Filter struct {
+	Project, Workflow string
+	States            []string
+	Limit             int // 0: all of them
+}
+
+// Instances lists instances, newest first.
+func (c *Client) Instances(ctx context.Context, f Filter) ([]Instance, error) {
+	q := url.Values{}
+	for key, value := range map[string]string{"project": f.Project, "workflow": f.Workflow, "state": strings.Join(f.States, ",")} {
+		if value != "" {
+			q.Set(key, value)
+		}
+	}
+	return all[Instance](ctx, c, call{method: http.MethodGet, path: []string{"instances"}, query: q}, f.Limit)
+}
+
+// Instance reads one instance.
+func (c *Client) Instance(ctx context.Context, id string) (Instance, error) {
+	var in Instance
+	_, err := c.do(ctx, call{method: http.MethodGet, path: []string{"instances", id}}, &in)
+	return in, err
+}
+
+// Tasks lists an instance's tasks in the order of its definition.
+func (c *Client) Tasks(ctx context.Context, id string) ([]Task, error) {
+	return all[Task](ctx, c, call{method: http.MethodGet, path: []string{"instances", id, "tasks"}}, 0)
+}
+
+// Attempts lists a task's attempts, oldest first; their number is bounded by the task's
+// retries, so the list has no pages.
+func (c *Client) Attempts(ctx context.Context, id, task string) ([]Attempt, error) {
+	var page list[Attempt]
+	_, err := c.do(ctx, call{method: http.MethodGet, path: []string{"instances", id, "tasks", task, "attempts"}}, &page)
+	return page.Items, err
+}
+
+// Events lists an instance's history after the given number.
+func (c *Client) Events(ctx context.Context, id string, after int64) ([]Event, error) {
+	q := url.Values{}
+	if after > 0 {
+		q.Set("cursor", strconv.FormatInt(after, 10))
+	}
+	return all[Event](ctx, c, call{method: http.MethodGet, path: []string{"instances", id, "events"}, query: q}, 0)
+}
+
+// Explain says why an instance, or with a name one of its tasks, is as it is.
+func (c *Client) Explain(ctx context.Context, id, task string) (Explanation, error) {
+	in := call{method: http.MethodGet, path: []string{"instances", id, "explain"}}
+	if task != "" {
+		in.query = url.Values{"task": {task}}
+	}
+	var e Explanation
+	_, err := c.do(ctx, in, &e)
+	return e, err
+}
+
+// Control asks for pause, resume, stop, recover or rerun of an instance; options go
+// with the verb as its body, nil is none.
+func (c *Client) Control(ctx context.Context, id, verb string, options any) (Instance, error) {
+	var in Instance
+	_, err := c.do(ctx, call{method: http.MethodPost, path: []string{"instances", id, verb}, body: options}, &in)
+	return in, err
+}
+
+// ControlTask asks for kill, skip or rerun of one task.
+func (c *Client) ControlTask(ctx context.Context, id, task, verb string) (Instance, error) {
+	var in Instance
+	_, err := c.do(ctx, call{method: http.MethodPost, path: []string{"instances", id, "tasks", task, verb}}, &in)
+	return in, err
+}
+
+// Masters lists the masters that are alive.
+func (c *Client) Masters(ctx context.Context) ([]Node, error) { return c.nodes(ctx, "masters") }
+
+// Workers lists the workers that are alive.
+func (c *Client) Workers(ctx context.Context) ([]Node, error) { return c.nodes(ctx, "workers") }
+
+// nodes reads a list that has no pages: it comes from the server's memory.
+func (c *Client) nodes(ctx context.Context, kind string) ([]Node, error) {
+	var page list[Node]
+	_, err := c.do(ctx, call{method: http.MethodGet, path: []string{"cluster", kind}}, &page)
+	return page.Items, err
+}
+
+// Tokens lists the caller's own tokens.
+func (c *Client) Tokens(ctx context.Context) ([]Token, error) {
+	return all[Token](ctx, c, call{method: http.MethodGet, path: []string{"tokens"}}, 0)
+}
+
+// CreateToken makes a token; its secret is in this answer only.
+func (c *Client) CreateToken(ctx context.Context, t NewToken) (Token, error) {
+	var out Token
+	_, err := c.do(ctx, call{method: http.MethodPost, path: []string{"tokens"}, body: t}, &out)
+	return out, err
+}
+
+// RevokeToken ends one of the caller's tokens.
+func (c *Client) RevokeToken(ctx context.Context, id string) error {
+	_, err := c.do(ctx, call{method: http.MethodDelete, path: []string{"tokens", id}}, nil)
+	return err
+}
+
+// CreateJoinToken makes a token by which a new node gets its certificate.
+func (c *Client) CreateJoinToken(ctx context.Context, t NewJoinToken) (JoinToken, error) {
+	var out JoinToken
+	_, err := c.do(ctx, call{method: http.MethodPost, path: []string{"cluster", "join-tokens"}, body: t}, &out)
+	return out, err
+}
+
+// Ready asks whether the server serves.
+func (c *Client) Ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/readyz", http.NoBody)
+	if err != nil {
+		return err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return errors.Join(ErrUnreachable, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return readProblem(resp)
+	}
+	return nil
+}

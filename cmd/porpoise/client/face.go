@@ -1,0 +1,238 @@
+package client
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/porpoise/porpoise/dag"
+)
+
+// timeLayout is how the API writes a moment: UTC with milliseconds.
+const timeLayout = "2006-01-02T15:04:05.000Z"
+
+// Time is a moment; the zero value stands for none.
+type Time struct{ time.Time }
+
+// MarshalJSON writes the moment as the API does; none is null.
+func (t Time) MarshalJSON() ([]byte, error) {
+	if t.IsZero() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(t.UTC().Format(timeLayout))
+}
+
+// UnmarshalJSON reads a moment or null.
+func (t *Time) UnmarshalJSON(text []byte) error {
+	var s string
+	if err := json.Unmarshal(text, &s); err != nil {
+		return fmt.Errorf("read a time: %w", err)
+	}
+	if s == "" {
+		*t = Time{}
+		return nil
+	}
+	at, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return fmt.Errorf("read a time: %w", err)
+	}
+	t.Time = at
+	return nil
+}
+
+// Project is a project that the caller may see.
+type Project struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Role        string `json:"role"`
+	CreatedAt   Time   `json:"created_at"`
+	UpdatedAt   Time   `json:"updated_at"`
+}
+
+// Workflow is a workflow as lists show it.
+type Workflow struct {
+	ID          string `json:"id"`
+	Project     string `json:"project"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Published   int    `json:"published"`
+	Latest      int    `json:"latest"`
+	CreatedAt   Time   `json:"created_at"`
+	UpdatedAt   Time   `json:"updated_at"`
+}
+
+// Saved is what a save has made of a text.
+type Saved struct {
+	Workflow
+	Version int  `json:"version"`
+	Created bool `json:"created"` // false where the text was the newest version's already
+}
+
+// Start is how a workflow is to be run; the zero value runs all of it as published.
+type Start struct {
+	Params      map[string]string `json:"params,omitempty"`
+	Version     int               `json:"version,omitempty"`
+	StartTasks  []string          `json:"start_tasks,omitempty"`
+	Scope       string            `json:"scope,omitempty"`
+	DryRun      bool              `json:"dry_run,omitempty"`
+	WorkerGroup string            `json:"worker_group,omitempty"`
+	Priority    string            `json:"priority,omitempty"`
+	OnFailure   string            `json:"on_failure,omitempty"`
+
+	// IdempotencyKey makes a repeat of the same start answer with the first instance.
+	IdempotencyKey string `json:"-"`
+}
+
+// Instance is a workflow instance as it stood when it was read.
+type Instance struct {
+	ID         string            `json:"id"`
+	Project    string            `json:"project"`
+	Workflow   string            `json:"workflow"`
+	Version    int               `json:"version"`
+	State      dag.InstanceState `json:"state"`
+	Reason     dag.Reason        `json:"reason,omitempty"`
+	Round      int               `json:"round"`
+	Seq        int64             `json:"seq"`
+	Owner      string            `json:"owner,omitempty"`
+	Params     map[string]string `json:"params"`
+	StartTasks []string          `json:"start_tasks,omitempty"`
+	Scope      string            `json:"scope,omitempty"`
+	DryRun     bool              `json:"dry_run"`
+	Priority   string            `json:"priority"`
+	OnFailure  string            `json:"on_failure"`
+	RerunOf    string            `json:"rerun_of,omitempty"`
+	CreatedBy  string            `json:"created_by"`
+	CreatedAt  Time              `json:"created_at"`
+	StartedAt  Time              `json:"started_at"`
+	FinishedAt Time              `json:"finished_at"`
+	Deadline   Time              `json:"deadline"`
+}
+
+// Over says that the instance does nothing more by itself in this round.
+func (in *Instance) Over() bool { return Over(in.State) }
+
+// Over says that a state of an instance is final for its round.
+func Over(state dag.InstanceState) bool {
+	switch state {
+	case dag.InstanceStopped, dag.InstanceFailed, dag.InstanceSuccess, dag.InstanceQuarantined:
+		return true
+	case dag.InstanceSubmitted, dag.InstanceSerialWait, dag.InstanceRunning, dag.InstancePausing, dag.InstancePaused, dag.InstanceStopping:
+	}
+	return false
+}
+
+// Task is a task instance as it stood when it was read.
+type Task struct {
+	Name       string            `json:"name"`
+	Type       string            `json:"type"`
+	State      dag.TaskState     `json:"state"`
+	Reason     dag.Reason        `json:"reason,omitempty"`
+	Round      int               `json:"round"`
+	Attempts   int               `json:"attempts"`
+	Retries    int               `json:"retries"`
+	Lost       int               `json:"lost"`
+	ReadyAt    Time              `json:"ready_at"`
+	NextAt     Time              `json:"next_at"`
+	StartedAt  Time              `json:"started_at"`
+	FinishedAt Time              `json:"finished_at"`
+	Outputs    map[string]string `json:"outputs,omitempty"`
+}
+
+// TaskOver says that a state of a task is final for its round.
+func TaskOver(state dag.TaskState) bool {
+	switch state {
+	case dag.TaskSuccess, dag.TaskForcedSuccess, dag.TaskFailed, dag.TaskKilled, dag.TaskSkipped, dag.TaskUpstreamFailed, dag.TaskDisabled:
+		return true
+	case dag.TaskWaiting, dag.TaskReady, dag.TaskDispatched, dag.TaskRunning, dag.TaskRetryWait, dag.TaskKilling:
+	}
+	return false
+}
+
+// Attempt is one try to run a task.
+type Attempt struct {
+	Number       int              `json:"number"`
+	Round        int              `json:"round"`
+	Worker       string           `json:"worker,omitempty"`
+	State        dag.AttemptState `json:"state"`
+	Reason       dag.Reason       `json:"reason,omitempty"`
+	Message      string           `json:"message,omitempty"`
+	DispatchedAt Time             `json:"dispatched_at"`
+	StartedAt    Time             `json:"started_at"`
+	FinishedAt   Time             `json:"finished_at"`
+	ExitCode     int              `json:"exit_code"`
+	LogBytes     int64            `json:"log_bytes"`
+	Tail         string           `json:"tail,omitempty"`
+}
+
+// Event is one line of an instance's history.
+type Event struct {
+	Seq     int64      `json:"seq"`
+	At      Time       `json:"at"`
+	Code    string     `json:"code"`
+	Task    string     `json:"task,omitempty"`
+	Attempt int        `json:"attempt,omitempty"`
+	Round   int        `json:"round"`
+	State   string     `json:"state,omitempty"`
+	Reason  dag.Reason `json:"reason,omitempty"`
+	Message string     `json:"message,omitempty"`
+	By      string     `json:"by,omitempty"`
+	Warning bool       `json:"warning,omitempty"`
+}
+
+// Explanation says why something is as it is.
+type Explanation struct {
+	Code   string            `json:"code"`
+	Args   map[string]string `json:"args,omitempty"`
+	Text   string            `json:"text"`
+	Since  Time              `json:"since"`
+	Causes []Explanation     `json:"causes,omitempty"`
+}
+
+// Node is a live process of the cluster.
+type Node struct {
+	Name        string   `json:"name"`
+	Incarnation string   `json:"incarnation"`
+	Address     string   `json:"address,omitempty"`
+	Version     string   `json:"version"`
+	Groups      []string `json:"groups,omitempty"`
+	Slots       int      `json:"slots,omitempty"`
+	Weight      int      `json:"weight,omitempty"`
+	StartedAt   Time     `json:"started_at"`
+}
+
+// Token is an API token; Secret is set only in the answer that creates it.
+type Token struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Role      string `json:"role,omitempty"`
+	Project   string `json:"project,omitempty"`
+	CreatedAt Time   `json:"created_at"`
+	ExpiresAt Time   `json:"expires_at"`
+	Secret    string `json:"secret,omitempty"`
+}
+
+// NewToken asks for a token; the zero ExpiresAt leaves its life to the server.
+type NewToken struct {
+	Name      string `json:"name"`
+	Role      string `json:"role,omitempty"`
+	Project   string `json:"project,omitempty"`
+	ExpiresAt *Time  `json:"expires_at,omitempty"`
+}
+
+// JoinToken lets a new node into the cluster.
+type JoinToken struct {
+	ID        string `json:"id"`
+	Role      string `json:"role"`
+	ExpiresAt Time   `json:"expires_at"`
+	Uses      int    `json:"uses"`
+	Token     string `json:"token"`
+}
+
+// NewJoinToken asks for a join token.
+type NewJoinToken struct {
+	Role      string `json:"role"`
+	Node      string `json:"node,omitempty"`
+	ExpiresIn int    `json:"expires_in_seconds,omitempty"`
+	Uses      int    `json:"uses,omitempty"`
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/porpoise/porpoise/cmd/porpoise/client"
+	"github.com/porpoise/porpoise/dag"
+)
+
+func (c *cli) startCommand() *cobra.Command {
+	var params []string
+	var wait bool
+	var start client.Start
+	cmd := &cobra.Command{
+		Use:   "start PROJECT/WORKFLOW",
+		Short: "Start a workflow",
+		Long: `Start a workflow and print the id of its instance.
+
+With --wait it stays until the instance is over: on a terminal with a live table of
+the tasks, otherwise with a line for each change. The exit code is then 0 for success
+and 1 for everything else. Ctrl-C ends the waiting, not the instance.`,
+		Args: cobra.ExactArgs(1),
+		RunE: c.calling(func(ctx context.Context, cl *client.Client, args []string) error {
+			project, workflow, ok := strings.Cut(args[0], "/")
+			if !ok || project == "" || workflow == "" {
+				return usagef("%q: want PROJECT/WORKFLOW", args[0])
+			}
+			var err error
+			if start.Params, err = parseParams(params); err != nil {
+				return err
+			}
+			id, err := cl.StartWorkflow(ctx, project, workflow, start)
+			if err != nil {
+				return err
+			}
+			if wait {
+				return c.wait(ctx, cl, id)
+			}
+			if c.output == "json" {
+				return c.json(map[string]string{"instance_id": id})
+			}
+			_, err = fmt.Fprintln(c.out, id)
+			return err
+		}),
+		ValidArgsFunction: c.completeWorkflows,
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&params, "param", nil, "KEY=VALUE of a declared parameter; may be repeated")
+	f.BoolVarP(&wait, "wait", "w", false, "wait until the instance is over")
+	f.IntVar(&start.Version, "version", 0, "version to run; 0 is the published one")
+	f.StringSliceVar(&start.StartTasks, "task", nil, "run only this task and what --scope adds; may be repeated")
+	f.StringVar(&start.Scope, "scope", "", "only, upstream or downstream; with --task")
+	f.BoolVar(&start.DryRun, "dry-run", false, "go through the graph without running a task")
+	f.StringVar(&start.WorkerGroup, "worker-group", "", "for tasks that name none")
+	f.StringVar(&start.Priority, "priority", "", "highest, high, medium, low or lowest")
+	f.StringVar(&start.OnFailure, "on-failure", "", "continue or end, instead of the definition's")
+	f.StringVar(&start.IdempotencyKey, "idempotency-key", "", "a repeat with the same key answers with the first instance")
+	return cmd
+}
+
+func parseParams(pairs []string) (map[string]string, error) {
+	params := make(map[string]string, len(pairs))
+	for _, pair := range pairs {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok || key == "" {
+			return nil, usagef("--param %q: want KEY=VALUE", pair)
+		}
+		if _, twice := params[key]; twice {
+			return nil, usagef("--param %s is given twice", key)
+		}
+		params[key] = value
+	}
+	return params, nil
+}
+
+// wait shows an instance until it is over and turns its end into an exit code.
+func (c *cli) wait(ctx context.Context, cl *client.Client, id string) error {
+	show := c.newProgress(cl, id)
+	in, err := cl.Wait(ctx, id, show.update)
+	show.end(ctx, in, err)
+	if err != nil {
+		return fmt.Errorf("wait for instance %s: %w", id, err)
+	}
+	if c.output == "json" {
+		if err := c.json(in); err != nil {
+			return err
+		}
+	}
+	if in.State != dag.InstanceSuccess {
+		return told(exitFailed)
+	}
+	return nil
+}
