@@ -78,7 +78,7 @@ func newBench(t testing.TB, change ...func(*Config)) *bench {
 		t.Fatal(err)
 	}
 	b.db = db
-	b.store = asStore(db)
+	b.store = db
 	b.hints = &hintLog{commands: make(chan int64, 10000), controls: make(chan int64, 10000)}
 	b.watcher = watch.New(watch.Config{Logger: hclog.NewNullLogger()})
 	cfg := Config{Store: b.store, Hints: b.hints, Events: b.watcher, Cluster: fixedCluster{}, Logger: hclog.NewNullLogger(), Now: b.clock.Now,
