@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	"crypto/rand"
+	stdsql "database/sql"
 	"embed"
 	"errors"
 	"fmt"
@@ -16,6 +17,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/porpoise/porpoise/dag"
+)
+
+const (
+	// migrationWait is how long a process waits for another that migrates: a change of a large
+	// table takes minutes.
+	migrationWait = 5 * time.Minute
+	migrationPoll = 100 * time.Millisecond
 )
 
 //go:embed schema
@@ -37,18 +45,19 @@ func (s *Store) Migrate(ctx context.Context) error {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	defer unlock()
-	p, err := s.migrations()
+	p, done, err := s.migrations()
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
+	defer done()
 	if err := s.refuseNewer(ctx, p); err != nil {
 		return err
 	}
-	done, err := p.Up(ctx)
+	ran, err := p.Up(ctx)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", explain(err))
 	}
-	for _, r := range done {
+	for _, r := range ran {
 		s.log.Info("schema migrated", "file", r.Source.Path, "took", r.Duration.String())
 	}
 	_, err = s.db.ExecContext(ctx, s.dial.insertIgnore()+`cluster (one, id, slots, layout_floor, created_at) VALUES (1, ?, ?, 0, ?)`,
@@ -69,10 +78,11 @@ func (s *Store) birthID() string {
 
 // CheckSchema returns ErrSchema, with what to do, unless the schema is exactly this program's.
 func (s *Store) CheckSchema(ctx context.Context) error {
-	p, err := s.migrations()
+	p, done, err := s.migrations()
 	if err != nil {
 		return fmt.Errorf("check schema: %w", err)
 	}
+	defer done()
 	if err := s.refuseNewer(ctx, p); err != nil {
 		return err
 	}
@@ -97,26 +107,37 @@ func (s *Store) refuseNewer(ctx context.Context, p *goose.Provider) error {
 	return nil
 }
 
-func (s *Store) migrations() (*goose.Provider, error) {
+// migrations returns the means to bring the schema up; done must be called after their use.
+func (s *Store) migrations() (p *goose.Provider, done func(), err error) {
 	files, err := fs.Sub(schema, "schema/"+s.dial.name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	options := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true), goose.WithTableName("schema_version"),
-		goose.WithSlog(slog.New(slog.DiscardHandler))}
+	options := []goose.ProviderOption{
+		goose.WithDisableGlobalRegistry(true), goose.WithTableName("schema_version"), goose.WithSlog(slog.New(slog.DiscardHandler)),
+	}
 	if !s.dial.mysql {
-		return goose.NewProvider(goose.DialectSQLite3, s.db.DB, files, options...)
+		p, err = goose.NewProvider(goose.DialectSQLite3, s.db.DB, files, options...)
+		return p, func() {}, err
 	}
 	locker, err := lock.NewMySQLTableLocker(
 		lock.WithTableName("schema_lock"),
 		lock.WithTableLogger(slog.New(slog.DiscardHandler)),
-		lock.WithTableLockTimeout(200*time.Millisecond, 1500), // a migration may take minutes
-		lock.WithTableUnlockTimeout(200*time.Millisecond, 50),
+		lock.WithTableLockTimeout(migrationPoll, uint64(migrationWait/migrationPoll)),
+		lock.WithTableUnlockTimeout(migrationPoll, 50),
 	)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return goose.NewProvider(goose.DialectMySQL, s.db.DB, files, append(options, goose.WithLocker(locker))...)
+	db, err := stdsql.Open("mysql", s.migrateDSN)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err = goose.NewProvider(goose.DialectMySQL, db, files, append(options, goose.WithLocker(locker))...)
+	if err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return p, func() { _ = db.Close() }, nil
 }
 
 // lockMigration lets one process at a time migrate a SQLite file: goose has no lock for it.

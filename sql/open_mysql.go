@@ -56,6 +56,7 @@ func (s *Store) openMySQL(ctx context.Context, dsn string) error {
 	// Strict mode refuses what does not fit; the server's default may cut it silently. ANSI quotes off.
 	cfg.Params["sql_mode"] = "'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO'"
 	cfg.Logger = driverLog{s}
+	s.migrateDSN = migrationDSN(cfg)
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
 		return fmt.Errorf("database mysql: %w", err)
@@ -74,6 +75,15 @@ func (s *Store) openMySQL(ctx context.Context, dsn string) error {
 		return errors.Join(fmt.Errorf("connect to %s: %w: %w", cfg.Addr, ErrUnavailable, err), s.db.Close())
 	}
 	return nil
+}
+
+// migrationDSN is for the migrations' own connection: goose reads times, and its lock counts
+// the rows that an UPDATE changed.
+func migrationDSN(cfg *mysql.Config) string {
+	cfg = cfg.Clone()
+	cfg.ParseTime = true
+	cfg.ClientFoundRows = false
+	return cfg.FormatDSN()
 }
 
 // driverLog sends the driver's remarks, which repeat what the returned error says, to debug.

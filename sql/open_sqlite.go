@@ -21,6 +21,9 @@ const (
 	sqliteReaders = 4
 	// sqliteCacheKiB is the page cache of the writer, and of each reader.
 	sqliteCacheKiB = 8192
+	// sqliteCheckpointPages is how long the log grows (16 MiB) before a commit copies it into the
+	// file: four times SQLite's default, since pages that change often are then copied once.
+	sqliteCheckpointPages = 4000
 )
 
 // openSQLite opens the file at path, making it and its folder private to the user. There is
@@ -76,6 +79,7 @@ func sqliteDSN(path, lock, synchronous, queryOnly string) string {
 		q.Add("_pragma", "query_only(1)")
 	} else {
 		q.Add("_pragma", "journal_mode(WAL)")
+		q.Add("_pragma", fmt.Sprintf("wal_autocheckpoint(%d)", sqliteCheckpointPages))
 	}
 	q.Add("_pragma", fmt.Sprintf("synchronous(%s)", synchronous))
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()

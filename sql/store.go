@@ -47,6 +47,8 @@ type Store struct {
 	read *sqlx.DB // reads; the same as db on MySQL
 	ids  blocks
 	now  func() time.Time
+	// migrateDSN is MySQL's for migrations, "" on SQLite.
+	migrateDSN string
 
 	writer   *writer
 	versions *versionCache

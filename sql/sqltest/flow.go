@@ -9,7 +9,10 @@ import (
 )
 
 func startToEnd(t *testing.T, b *bench) {
-	id := b.begin(func(s *sql.Start) { s.Params = map[string]string{"day": "x'\\\n\U0001F42C"}; s.StartTasks = []string{"load"} })
+	id := b.begin(func(s *sql.Start) {
+		s.Params = map[string]string{"day": "x'\\\n\U0001F42C"}
+		s.StartTasks = []string{"load"}
+	})
 	if b.begin() == id {
 		t.Fatal("two starts got one id")
 	}

@@ -1,0 +1,149 @@
+package sql_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/sql"
+)
+
+// benchmark runs f on SQLite with FULL durability and, where one is given, on MySQL.
+func benchmark(b *testing.B, f func(b *testing.B, s *sql.Store)) {
+	b.Run("sqlite", func(b *testing.B) {
+		f(b, benchStore(b, "sqlite:"+filepath.Join(b.TempDir(), "porpoise.db")))
+	})
+	b.Run("mysql", func(b *testing.B) { f(b, benchStore(b, newMySQL(b, b.Name()))) })
+}
+
+func benchStore(b *testing.B, dsn string) *sql.Store {
+	s, err := sql.Open(context.Background(), sql.Config{DSN: dsn})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = s.Close() })
+	if err := s.Migrate(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+var benchPlan = &dag.Plan{Definition: &dag.Definition{Tasks: []dag.Task{{Name: "only", Type: "noop"}}}}
+
+// benchInstances starts and claims n instances.
+func benchInstances(b *testing.B, s *sql.Store, n int) []*dag.Instance {
+	ctx := context.Background()
+	p, err := s.CreateProject(ctx, sql.Project{Name: fmt.Sprint("p", b.N, time.Now().UnixNano())})
+	if err != nil {
+		b.Fatal(err)
+	}
+	w, _, _, err := s.SaveVersion(ctx, sql.SaveVersion{ProjectID: p.ID, Name: "w", Text: "name: w", Format: "yaml", Publish: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	out := make([]*dag.Instance, n)
+	var wg sync.WaitGroup
+	for i := range out {
+		wg.Go(func() {
+			id, _, err := s.Start(ctx, sql.Start{WorkflowID: w.ID, ProjectID: p.ID, Version: 1})
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			got, err := s.Claim(ctx, []sql.Claim{{Command: sql.Command{ID: id, InstanceID: id}, Owner: "m:1"}})
+			if err != nil || len(got) != 1 {
+				b.Errorf("claimed %d: %v", len(got), err)
+			}
+			out[i] = &dag.Instance{ID: id, State: dag.InstanceRunning, Round: 1, Tasks: make([]dag.TaskInstance, 1)}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// benchStep is what one report of a task makes: the instance, a task, an attempt, an event.
+func benchStep(in *dag.Instance) sql.Transition {
+	in.Seq++
+	t := &in.Tasks[0]
+	t.State, t.Attempts = dag.TaskRunning, int(in.Seq)
+	return sql.Transition{Instance: in, Plan: benchPlan, Epoch: 1, At: 1, Effects: &dag.Effects{
+		Tasks: []int{0},
+		Attempts: []dag.Attempt{{
+			Number: int(in.Seq), Token: "0123456789abcdef", Worker: "worker-1", Incarnation: "a", State: dag.AttemptSuccess,
+			DispatchedAt: 1, StartedAt: 2, FinishedAt: 3,
+		}},
+		Events: []dag.Event{{Seq: in.Seq, At: 1, Code: "task_state", State: "running"}},
+	}}
+}
+
+// BenchmarkCommitLone is the latency of one commit that nobody shares.
+func BenchmarkCommitLone(b *testing.B) {
+	benchmark(b, func(b *testing.B, s *sql.Store) {
+		in := benchInstances(b, s, 1)[0]
+		for b.Loop() {
+			if err := s.Commit(context.Background(), []sql.Transition{benchStep(in)})[0]; err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// BenchmarkCommitShared is the throughput of many instances whose masters commit one
+// transition at a time.
+func BenchmarkCommitShared(b *testing.B) {
+	for _, callers := range []int{64, 500, 2000} {
+		b.Run(fmt.Sprint(callers), func(b *testing.B) {
+			benchmark(b, func(b *testing.B, s *sql.Store) {
+				instances := benchInstances(b, s, callers)
+				b.ResetTimer()
+				var wg sync.WaitGroup
+				for i, in := range instances {
+					n := b.N / callers
+					if i < b.N%callers {
+						n++
+					}
+					wg.Go(func() {
+						for range n {
+							if err := s.Commit(context.Background(), []sql.Transition{benchStep(in)})[0]; err != nil {
+								b.Error(err)
+								return
+							}
+						}
+					})
+				}
+				wg.Wait()
+				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "transitions/s")
+			})
+		})
+	}
+}
+
+// BenchmarkStartShared is the throughput of starts from 64 callers.
+func BenchmarkStartShared(b *testing.B) {
+	benchmark(b, func(b *testing.B, s *sql.Store) {
+		const callers = 64
+		benchInstances(b, s, 1)
+		b.ResetTimer()
+		var wg sync.WaitGroup
+		for i := range callers {
+			n := b.N / callers
+			if i < b.N%callers {
+				n++
+			}
+			wg.Go(func() {
+				for range n {
+					if _, _, err := s.Start(context.Background(), sql.Start{WorkflowID: 1, ProjectID: 1, Version: 1}); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "starts/s")
+	})
+}
