@@ -68,7 +68,7 @@ func (in *Instance) attach(a Attempt) error {
 	case a.State == AttemptKilling && a.KillReason == "":
 		return damaged(in, "attempt %d of task %d is killing without a reason", a.Number, a.Task)
 	}
-	wait := in.plan.Definition.Tasks[a.Task].Type == TypeWait
+	wait := in.plan.Definition.Tasks[a.Task].Type == typeWait
 	if wait != (a.Worker == "") || wait != (a.Token == "") || wait && a.State != AttemptRunning {
 		return damaged(in, "attempt %d of task %d is %s with worker %q and token %q", a.Number, a.Task, a.State, a.Worker, a.Token)
 	}
@@ -79,7 +79,7 @@ func (in *Instance) attach(a Attempt) error {
 // checkTask compares one task row with the table and with its attempt.
 func (in *Instance) checkTask(i int) error {
 	t := &in.Tasks[i]
-	wait := in.plan.Definition.Tasks[i].Type == TypeWait
+	wait := in.plan.Definition.Tasks[i].Type == typeWait
 	switch {
 	case !t.State.Valid():
 		return damaged(in, "task %d: unknown state %q", i, t.State)

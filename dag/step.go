@@ -12,6 +12,9 @@ const lostLimit = 2
 // overdueAfter is how long pausing or stopping may take before an operator is told.
 const overdueAfter = 2 * time.Minute
 
+// typeWait is the task type that runs in the master: it holds no worker, only a timer.
+const typeWait = "wait"
+
 // Step is the only place where an instance changes. It takes one input at the moment now
 // and returns what the caller must store and then do. It never fails: an input that no
 // longer fits changes nothing. It panics only where its own tables are broken. Whoever
@@ -117,7 +120,7 @@ func (s *step) activate(i int) (done bool) {
 	switch {
 	case s.in.plan.Definition.Tasks[i].Disabled:
 		s.enter(i, TaskDisabled, "")
-		s.tell(i, "")
+		s.tellOf(i, 0, "")
 		return true
 	case s.waits(i) && s.in.State == InstanceRunning:
 		s.startWait(i)
@@ -165,7 +168,7 @@ func (s *step) block(i int) {
 				continue
 			}
 			s.enter(n, TaskUpstreamFailed, ReasonUpstreamFailed)
-			s.tell(n, "")
+			s.tellOf(n, 0, "")
 			s.queue = append(s.queue, n)
 		}
 	}
@@ -287,13 +290,20 @@ func (s *step) enterInstance(to InstanceState, reason Reason, by string) {
 	s.event(Event{Code: EventInstance, Task: -1, State: string(to), Reason: reason, By: by})
 }
 
-// tell writes the event of the state that a task has just entered.
+// tell writes the event of the state that a task has just entered by its latest attempt.
 func (s *step) tell(i int, message string) {
 	t := &s.in.Tasks[i]
 	s.event(Event{
 		Code: EventTask, Task: i, Attempt: t.Attempts, State: string(t.State), Reason: t.Reason,
 		Message: message, Warning: t.Reason == ReasonWorkerLost,
 	})
+}
+
+// tellOf writes the event of a state that a task entered on somebody's wish, or without
+// any attempt of its own, which is number 0.
+func (s *step) tellOf(i, number int, by string) {
+	t := &s.in.Tasks[i]
+	s.event(Event{Code: EventTask, Task: i, Attempt: number, State: string(t.State), Reason: t.Reason, By: by})
 }
 
 func (s *step) event(e Event) {
@@ -319,7 +329,7 @@ func (s *step) task(i int) *TaskInstance {
 }
 
 // waits says that a task runs in the master.
-func (s *step) waits(i int) bool { return s.in.plan.Definition.Tasks[i].Type == TypeWait }
+func (s *step) waits(i int) bool { return s.in.plan.Definition.Tasks[i].Type == typeWait }
 
 // instanceTimer is a timer of the instance's own.
 func instanceTimer(kind TimerKind) Timer { return Timer{Kind: kind, Task: -1} }

@@ -123,17 +123,17 @@ func (s *step) killByUser(i int, by string) string {
 			return ResultAlready
 		}
 		// Somebody wants it gone: the timeout's retry must not follow.
-		s.rekill(i, ReasonKilledByUser)
+		s.rekill(i, ReasonKilledByUser, by)
 	case TaskDispatched, TaskRunning:
 		if s.waits(i) {
 			s.endWait(i, AttemptKilled, ReasonKilledByUser)
-			s.killedBy(i, by)
+			s.killedBy(i, t.Attempts, by)
 		} else {
 			s.kill(i, ReasonKilledByUser, by)
 		}
 	case TaskWaiting, TaskReady, TaskRetryWait:
 		s.withdraw(i)
-		s.killedBy(i, by)
+		s.killedBy(i, 0, by)
 	case TaskSuccess, TaskForcedSuccess, TaskFailed, TaskKilled, TaskSkipped, TaskUpstreamFailed, TaskDisabled:
 		return ResultAlready
 	}
@@ -141,10 +141,9 @@ func (s *step) killByUser(i int, by string) string {
 }
 
 // killedBy makes a task killed on somebody's wish.
-func (s *step) killedBy(i int, by string) {
+func (s *step) killedBy(i, number int, by string) {
 	s.enter(i, TaskKilled, ReasonKilledByUser)
-	s.tell(i, "")
-	s.fx.Events[len(s.fx.Events)-1].By = by
+	s.tellOf(i, number, by)
 	s.broken(i)
 }
 
@@ -159,8 +158,7 @@ func (s *step) skip(i int, by string) string {
 	}
 	s.withdraw(i)
 	s.enter(i, TaskSkipped, "")
-	s.tell(i, "")
-	s.fx.Events[len(s.fx.Events)-1].By = by
+	s.tellOf(i, 0, by)
 	s.release(i)
 	return ResultApplied
 }
@@ -185,17 +183,17 @@ func (s *step) kill(i int, reason Reason, by string) {
 	a.State, a.KillReason = AttemptKilling, reason
 	s.enter(i, TaskKilling, reason)
 	s.fx.Attempts = append(s.fx.Attempts, *a)
-	s.tell(i, "")
-	s.fx.Events[len(s.fx.Events)-1].By = by
+	s.tellOf(i, a.Number, by)
 	s.do(Kill{Attempt: *a})
 }
 
 // rekill changes why an attempt is being killed; the worker has been asked already.
-func (s *step) rekill(i int, reason Reason) {
+func (s *step) rekill(i int, reason Reason, by string) {
 	t := &s.in.Tasks[i]
 	t.Attempt.KillReason, t.Reason = reason, reason
 	s.fx.Attempts = append(s.fx.Attempts, t.Attempt)
 	s.touch(i)
+	s.tellOf(i, t.Attempts, by)
 }
 
 // killAll ends every task that is not final. With force, attempts are given up at once
@@ -207,7 +205,7 @@ func (s *step) killAll(reason Reason, force bool) {
 		case TaskWaiting, TaskReady, TaskRetryWait:
 			s.withdraw(i)
 			s.enter(i, TaskKilled, reason)
-			s.tell(i, "")
+			s.tellOf(i, 0, "")
 		case TaskDispatched, TaskRunning:
 			if s.waits(i) {
 				s.endWait(i, AttemptKilled, reason)
@@ -222,7 +220,7 @@ func (s *step) killAll(reason Reason, force bool) {
 			if force {
 				s.giveUp(i)
 			} else if t.Attempt.KillReason == ReasonTimeout {
-				s.rekill(i, reason)
+				s.rekill(i, reason, "")
 			}
 		case "", TaskSuccess, TaskForcedSuccess, TaskFailed, TaskKilled, TaskSkipped, TaskUpstreamFailed, TaskDisabled:
 		}

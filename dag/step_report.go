@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// defaultMaxDelay caps a growing retry delay where the task names no cap of its own.
-const defaultMaxDelay = 24 * time.Hour
+// retryDelayCap caps a growing retry delay where the task names no cap of its own.
+const retryDelayCap = 24 * time.Hour
 
 // live returns the task whose live attempt is exactly the one named, or nil. An attempt
 // without a token runs in the master: nobody can report on it.
@@ -230,7 +230,10 @@ func (r *Retry) Wait(k int) time.Duration {
 	}
 	limit := r.MaxDelay
 	if limit <= 0 {
-		limit = defaultMaxDelay
+		limit = retryDelayCap
+	}
+	if r.Delay <= 0 {
+		return 0
 	}
 	wait := float64(r.Delay)
 	if r.Backoff > 0 {
@@ -239,5 +242,5 @@ func (r *Retry) Wait(k int) time.Duration {
 	if wait >= float64(limit) { // also where it overflowed to infinity
 		return limit
 	}
-	return time.Duration(max(wait, 0))
+	return time.Duration(wait)
 }

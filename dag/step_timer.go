@@ -13,7 +13,7 @@ func (s *step) startWait(i int) {
 	}
 	end := s.now
 	if w, ok := s.in.plan.Definition.Tasks[i].Spec.(waiter); ok && !s.in.DryRun {
-		end = max(w.End(s.now), s.now)
+		end = max(end, w.End(s.now))
 	}
 	s.enter(i, TaskRunning, "")
 	t.StartedAt, t.FinishedAt = s.now, 0
@@ -113,11 +113,8 @@ func (s *step) instanceOver(ev Timer) {
 		return
 	}
 	in.Deadline = 0
-	s.fx.Changed = true
 	action := in.plan.Definition.Timeout.Action
-	if action != TimeoutFail {
-		s.event(Event{Code: EventWorkflowTimeout, Task: -1, Warning: true})
-	}
+	s.event(Event{Code: EventWorkflowTimeout, Task: -1, Warning: action != TimeoutFail})
 	if action == TimeoutWarn {
 		return
 	}

@@ -3,6 +3,7 @@ package worker
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/worker/runner"
@@ -162,7 +163,7 @@ func (c *core) refuse(a *attempt, err error) {
 
 func resultReport(r task.Result) *rpc.Report {
 	if r.Reason != "" {
-		return &rpc.Report{State: "failed", Reason: r.Reason, Message: r.Message}
+		return &rpc.Report{State: "failed", Reason: r.Reason, Message: strings.ToValidUTF8(r.Message, "?")}
 	}
 	return &rpc.Report{State: "success", Outputs: r.Outputs}
 }

@@ -17,15 +17,12 @@ type Reader interface {
 // Decoder turns nodes into Go values by the tags of their types, and gathers every
 // error on the way. Values that could be read are set even where others are wrong,
 // so that later checks can go on with them.
-type Decoder struct {
-	structs map[reflect.Type][]field
-	errs    []FieldError
-}
+type Decoder struct{ errs []FieldError }
 
 // Decode reads the tree at n into the struct (or other value) that into points at.
 // It checks presence and types; Check checks the rest.
 func Decode(n *Node, into any) []FieldError {
-	d := &Decoder{structs: map[reflect.Type][]field{}}
+	d := &Decoder{}
 	d.Read(n, into, nil)
 	return Sort(d.errs)
 }
@@ -190,10 +187,10 @@ func (d *Decoder) Struct(n *Node, at *Path, keys Keys, into ...any) {
 		value reflect.Value
 		set   bool
 	}
-	var targets []target
+	targets := make([]target, 0, 40) // more keys than any task has; on the stack
 	for _, one := range into {
 		v := reflect.ValueOf(one).Elem()
-		fields := d.fields(v.Type())
+		fields := fieldsOf(v.Type())
 		for i := range fields {
 			targets = append(targets, target{field: &fields[i], value: v.Field(fields[i].index)})
 		}
@@ -204,7 +201,12 @@ next:
 		for t := range targets {
 			if targets[t].field.name == key.Name {
 				targets[t].set = true
-				d.value(&n.Items[i], targets[t].value, at.Key(key.Name))
+				item, f := &n.Items[i], targets[t].field
+				if f.enum != nil && (item.Kind == Number || item.Kind == Bool) {
+					d.Want(item, at.Key(key.Name), oneOf(f.enum))
+					continue next
+				}
+				d.value(item, targets[t].value, at.Key(key.Name))
 				continue next
 			}
 		}
@@ -213,7 +215,7 @@ next:
 		}
 		known := make([]string, 0, len(targets))
 		for t := range targets {
-			if targets[t].value.Type() != reflect.TypeFor[Later]() {
+			if !targets[t].field.later {
 				known = append(known, targets[t].field.name)
 			}
 		}
@@ -245,15 +247,6 @@ func (d *Decoder) fill(f *field, v reflect.Value) {
 	if len(d.errs) > before {
 		panic("document: default of " + f.name + ": " + d.errs[before].Message)
 	}
-}
-
-func (d *Decoder) fields(t reflect.Type) []field {
-	fields, ok := d.structs[t]
-	if !ok {
-		fields = fieldsOf(t)
-		d.structs[t] = fields
-	}
-	return fields
 }
 
 func (d *Decoder) unknown(key *Key, at *Path, whose string, known []string) {
@@ -330,6 +323,15 @@ func (e *Entries[T]) ReadDocument(d *Decoder, n *Node, at *Path) {
 		(*e)[i].Name = n.Keys[i].Name
 		d.Read(&n.Items[i], &(*e)[i].Value, at.Key(n.Keys[i].Name))
 	}
+}
+
+// CheckDocument checks each value.
+func (e Entries[T]) CheckDocument(at *Path) []FieldError {
+	var errs []FieldError
+	for i := range e {
+		errs = append(errs, Check(&e[i].Value, at.Key(e[i].Name))...)
+	}
+	return errs
 }
 
 // isNumber tells whether s is a number of RFC 8259: no plus sign, no leading zero.

@@ -15,8 +15,8 @@ const MaxText = 8 << 20
 const MaxDepth = 64
 
 // MaxNodes is how many values a text may hold: 10,000 tasks with 50 values each, and
-// 100,000 needs, with room. It bounds the memory that a hostile text can take.
-const MaxNodes = 1_000_000
+// 100,000 needs. It bounds the memory that a hostile text can take.
+const MaxNodes = 600_000
 
 // The formats that Read takes.
 const (

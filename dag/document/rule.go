@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -22,21 +24,40 @@ type field struct {
 	doc     string
 	def     string
 	pattern string
+	deep    bool // the value has rules of its own inside
+	later   bool // of type Later
 	rules
 }
 
 // rules are the parts of a rule tag, separated by commas: required, min=, max= (of a
 // number, a duration, a text's bytes, a list's or map's length), enum=a|b, and
-// later=c, words that the language has but this version does not.
+// later=c, words that the language has but this version does not. A number or a
+// duration whose min is above zero is a pointer or has a default: an absent one would
+// look like zero.
 type rules struct {
-	required bool
-	min, max string
-	enum     []string
-	later    []string
+	required  bool
+	min, max  string
+	low, high float64 // min and max in the unit of the field's type
+	enum      []string
+	words     []string // that come later
 }
 
-// fieldsOf reads the tags of a struct type. A wrong tag is a mistake of ours.
+// structs remembers the tags of the struct types that were asked for, a handful of our
+// own: a definition has thousands of values of them, and reading tags is slow.
+var structs sync.Map // reflect.Type to []field
+
+// fieldsOf returns the keys of a struct type.
 func fieldsOf(t reflect.Type) []field {
+	if known, ok := structs.Load(t); ok {
+		return known.([]field)
+	}
+	fields := readTags(t)
+	structs.Store(t, fields)
+	return fields
+}
+
+// readTags reads the tags of a struct type. A wrong tag is a mistake of ours.
+func readTags(t reflect.Type) []field {
 	fields := make([]field, 0, t.NumField())
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -45,18 +66,36 @@ func fieldsOf(t reflect.Type) []field {
 			continue
 		}
 		fields = append(fields, field{
-			name: name, index: i,
+			name: name, index: i, deep: isDeep(f.Type), later: f.Type == reflect.TypeFor[Later](),
 			doc: f.Tag.Get("doc"), def: f.Tag.Get("default"), pattern: f.Tag.Get("pattern"),
-			rules: rulesOf(f.Tag.Get("rule")),
+			rules: rulesOf(f.Type, f.Tag.Get("rule")),
 		})
 	}
 	return fields
 }
 
-func rulesOf(tag string) rules {
-	var r rules
+// isDeep tells whether values of a type have rules of their own inside.
+func isDeep(t reflect.Type) bool {
+	if t.Implements(reflect.TypeFor[Checker]()) {
+		return true
+	}
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		return isDeep(t.Elem())
+	case reflect.Struct:
+		return t != reflect.TypeFor[Later]()
+	default:
+		return false
+	}
+}
+
+func rulesOf(t reflect.Type, tag string) rules {
+	r := rules{low: math.Inf(-1), high: math.Inf(1)}
 	if tag == "" {
 		return r
+	}
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
 	}
 	for part := range strings.SplitSeq(tag, ",") {
 		name, value, _ := strings.Cut(part, "=")
@@ -64,13 +103,13 @@ func rulesOf(tag string) rules {
 		case "required":
 			r.required = true
 		case "min":
-			r.min = value
+			r.min, r.low = value, bound(t, value)
 		case "max":
-			r.max = value
+			r.max, r.high = value, bound(t, value)
 		case "enum":
 			r.enum = strings.Split(value, "|")
 		case "later":
-			r.later = strings.Split(value, "|")
+			r.words = strings.Split(value, "|")
 		default:
 			panic("document: rule " + strconv.Quote(part) + " is not known")
 		}
@@ -79,10 +118,7 @@ func rulesOf(tag string) rules {
 }
 
 // bound reads a rule's limit for values of type t: a number, or a duration.
-func bound(t reflect.Type, text string, absent float64) float64 {
-	if text == "" {
-		return absent
-	}
+func bound(t reflect.Type, text string) float64 {
 	if t == reflect.TypeFor[Duration]() {
 		d, err := ParseDuration(text)
 		if err != nil {
@@ -107,15 +143,12 @@ type Checker interface {
 // field that breaks one. The errors have no line; Place gives it to them. Keys that
 // are absent break no rule but required.
 func Check(v any, at *Path) []FieldError {
-	c := &checking{structs: map[reflect.Type][]field{}}
+	var c checking
 	c.value(reflect.Indirect(reflect.ValueOf(v)), at)
 	return c.errs
 }
 
-type checking struct {
-	structs map[reflect.Type][]field
-	errs    []FieldError
-}
+type checking struct{ errs []FieldError }
 
 func (c *checking) value(v reflect.Value, at *Path) {
 	if v.Kind() == reflect.Pointer {
@@ -124,31 +157,27 @@ func (c *checking) value(v reflect.Value, at *Path) {
 		}
 		v = v.Elem()
 	}
-	if own, ok := v.Interface().(Checker); ok {
-		c.errs = append(c.errs, own.CheckDocument(at)...)
-		return
+	if v.CanAddr() {
+		// Through the pointer, which has the value's methods too and copies nothing.
+		if own, ok := v.Addr().Interface().(Checker); ok {
+			c.errs = append(c.errs, own.CheckDocument(at)...)
+			return
+		}
 	}
 	switch v.Kind() {
 	case reflect.Struct:
-		fields, ok := c.structs[v.Type()]
-		if !ok {
-			fields = fieldsOf(v.Type())
-			c.structs[v.Type()] = fields
-		}
+		fields := fieldsOf(v.Type())
 		for i := range fields {
 			f := &fields[i]
 			fv := v.Field(f.index)
-			p := at.Key(f.name)
-			if err := f.broken(fv, p); err != nil {
+			if err := f.broken(fv); err != nil {
+				err.Field = at.Key(f.name).String()
 				c.errs = append(c.errs, *err)
-				continue
+			} else if f.deep {
+				c.value(fv, at.Key(f.name))
 			}
-			c.value(fv, p)
 		}
 	case reflect.Slice:
-		if k := v.Type().Elem().Kind(); k != reflect.Struct && k != reflect.Interface && k != reflect.Pointer {
-			return
-		}
 		for i := range v.Len() {
 			c.value(v.Index(i), at.Index(i))
 		}
@@ -157,7 +186,7 @@ func (c *checking) value(v reflect.Value, at *Path) {
 }
 
 // broken holds one value against its field's rules.
-func (f *field) broken(v reflect.Value, at *Path) *FieldError {
+func (f *field) broken(v reflect.Value) *FieldError {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			return nil
@@ -166,67 +195,61 @@ func (f *field) broken(v reflect.Value, at *Path) *FieldError {
 	}
 	switch v.Kind() {
 	case reflect.String:
-		return f.brokenText(v.String(), at)
+		return f.brokenText(v.String())
 	case reflect.Slice, reflect.Map:
-		if v.Kind() == reflect.Slice && v.IsNil() {
+		if v.IsNil() {
 			return nil // absent; Decode says what is required
 		}
-		return f.brokenRange(float64(v.Len()), v.Type(), at, "it has "+strconv.Itoa(v.Len())+" entries", "")
-	case reflect.Int, reflect.Int64:
-		n := v.Int()
-		shown := strconv.FormatInt(n, 10)
-		if v.Type() == reflect.TypeFor[Duration]() {
-			shown = FormatDuration(time.Duration(n))
+		if n := v.Len(); !f.holds(float64(n)) {
+			return f.outOfRange("it has "+strconv.Itoa(n)+" entries", "")
 		}
-		return f.brokenRange(float64(n), v.Type(), at, shown, shown)
+	case reflect.Int, reflect.Int64:
+		if n := v.Int(); !f.holds(float64(n)) {
+			shown := strconv.FormatInt(n, 10)
+			if v.Type() == reflect.TypeFor[Duration]() {
+				shown = FormatDuration(time.Duration(n))
+			}
+			return f.outOfRange(shown, shown)
+		}
 	case reflect.Float64:
-		shown := strconv.FormatFloat(v.Float(), 'g', -1, 64)
-		return f.brokenRange(v.Float(), v.Type(), at, shown, shown)
+		if n := v.Float(); !f.holds(n) {
+			shown := strconv.FormatFloat(n, 'g', -1, 64)
+			return f.outOfRange(shown, shown)
+		}
 	default:
-		return nil
 	}
+	return nil
 }
 
-func (f *field) brokenText(s string, at *Path) *FieldError {
-	if s == "" {
-		if f.required {
-			return &FieldError{Field: at.String(), Code: CodeRequired, Message: Quoted(f.name) + " must not be empty"}
-		}
+func (f *field) holds(n float64) bool { return n >= f.low && n <= f.high }
+
+func (f *field) brokenText(s string) *FieldError {
+	switch {
+	case s == "" && f.required:
+		return &FieldError{Code: CodeRequired, Message: Quoted(f.name) + " must not be empty"}
+	case s == "":
 		return nil
-	}
-	for _, word := range f.later {
-		if s == word {
-			return &FieldError{
-				Field: at.String(), Code: CodeNotAvailable, Value: Shown(s),
-				Message: Quoted(s) + " is not available yet: it comes in a later version; now it can be " + oneOf(f.enum),
-			}
+	case slices.Contains(f.words, s):
+		return &FieldError{
+			Code: CodeNotAvailable, Value: Shown(s),
+			Message: Quoted(s) + " is not available yet: it comes in a later version; now it can be " + oneOf(f.enum),
 		}
-	}
-	if f.enum != nil {
-		for _, word := range f.enum {
-			if s == word {
-				return nil
-			}
-		}
+	case f.enum != nil && !slices.Contains(f.enum, s):
 		message := Quoted(s) + " is not known here: want " + oneOf(f.enum)
 		if near := Nearest(s, f.enum); near != "" {
 			message += "; did you mean " + Quoted(near) + "?"
 		}
-		return &FieldError{Field: at.String(), Code: CodeNotInEnum, Value: Shown(s), Message: message}
-	}
-	if len(s) > int(min(bound(reflect.TypeFor[string](), f.max, math.MaxInt32), math.MaxInt32)) {
+		return &FieldError{Code: CodeNotInEnum, Value: Shown(s), Message: message}
+	case float64(len(s)) > f.high:
 		return &FieldError{
-			Field: at.String(), Code: CodeTooLarge, Value: Shown(s),
+			Code: CodeTooLarge, Value: Shown(s),
 			Message: fmt.Sprintf("%s has %d bytes, at most %s are allowed", Quoted(f.name), len(s), f.max),
 		}
 	}
 	return nil
 }
 
-func (f *field) brokenRange(v float64, t reflect.Type, at *Path, is, shown string) *FieldError {
-	if v >= bound(t, f.min, math.Inf(-1)) && v <= bound(t, f.max, math.Inf(1)) {
-		return nil
-	}
+func (f *field) outOfRange(is, shown string) *FieldError {
 	var want string
 	switch {
 	case f.min == "":
@@ -237,7 +260,7 @@ func (f *field) brokenRange(v float64, t reflect.Type, at *Path, is, shown strin
 		want = f.min + " to " + f.max
 	}
 	return &FieldError{
-		Field: at.String(), Code: CodeOutOfRange, Value: shown,
+		Code: CodeOutOfRange, Value: shown,
 		Message: fmt.Sprintf("%s is out of range: %s, allowed is %s", Quoted(f.name), is, want),
 	}
 }

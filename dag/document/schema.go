@@ -79,7 +79,7 @@ func (s *Schemas) Object(types ...reflect.Type) Schema {
 	for _, t := range types {
 		for _, f := range fieldsOf(t) {
 			ft := t.Field(f.index).Type
-			if ft == reflect.TypeFor[Later]() {
+			if f.later {
 				continue
 			}
 			properties[f.name] = s.property(&f, ft)
@@ -172,10 +172,18 @@ func defaultOf(t reflect.Type, text string) any {
 	return text
 }
 
-// defName is a struct's name without the words that only Go needs.
+// defName is a struct's name without the words that only Go needs, and without its
+// capitals in front: httpExpect for HTTPExpect.
 func defName(name string) string {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, "Text"), "Spec")
-	return strings.ToLower(name[:1]) + name[1:]
+	capitals := 0
+	for capitals < len(name) && name[capitals] >= 'A' && name[capitals] <= 'Z' {
+		capitals++
+	}
+	if capitals > 1 && capitals < len(name) {
+		capitals-- // the last one begins the next word
+	}
+	return strings.ToLower(name[:capitals]) + name[capitals:]
 }
 
 func scalarSchema() Schema { return Schema{"type": []string{"string", "number", "boolean"}} }

@@ -99,7 +99,17 @@ func yamlSyntax(err error) FieldError {
 		}
 		text = text[len(m[0]):]
 	}
-	return FieldError{Field: Body, Code: CodeSyntax, Message: "not readable as YAML: " + text, Line: line, Column: 1}
+	code := CodeSyntax
+	switch {
+	case strings.HasPrefix(text, "unknown anchor"):
+		code = CodeYAMLFeature
+		text += "; aliases are not allowed anyway, write the value out"
+	case strings.HasPrefix(text, "mapping values are not allowed"):
+		text += `; a text with a colon and a space in it must stand in quotes, or below "key: |"`
+	case strings.Contains(text, "cannot start any token"):
+		text += "; indent with spaces, and put a text that begins with this character in quotes"
+	}
+	return FieldError{Field: Body, Code: code, Message: "not readable as YAML: " + text, Line: line, Column: 1}
 }
 
 // yamlReader turns the library's tree into ours and refuses what YAML has beyond JSON.
@@ -203,7 +213,7 @@ func (r *yamlReader) scalar(y *yaml.Node, n *Node, path *Path) {
 	case "false", "False", "FALSE":
 		n.Kind, n.Text = Bool, "false"
 	default:
-		if yamlNumber.MatchString(y.Value) {
+		if strings.IndexByte("+-.0123456789", y.Value[0]) >= 0 && yamlNumber.MatchString(y.Value) {
 			n.Kind = Number
 		}
 	}

@@ -96,6 +96,7 @@ func (l *loop) stopClock(t *task, now time.Time) {
 // handleHunt takes what a search of the process table found.
 func (l *loop) handleHunt(h *huntResult) {
 	l.hunting = false
+	l.ended = l.ended || h.again
 	l.left = h.alive
 	now := time.Now()
 	for mark, t := range l.tasks {

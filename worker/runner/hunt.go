@@ -33,6 +33,7 @@ type hunter struct {
 type huntResult struct {
 	alive map[string][]int32
 	seen  map[string]bool // attempts that this search looked for
+	again bool            // something is left that belongs to no attempt
 }
 
 // run searches each time it is asked; the asker names the attempts to be killed.
@@ -56,6 +57,7 @@ func (h *hunter) hunt(kill map[string]bool) *huntResult {
 	}
 	known, strays, zombies := map[birthmark]string{}, map[birthmark][]string{}, map[birthmark]time.Time{}
 	for _, p := range below {
+		result.again = result.again || !live[owners[p.pid]]
 		mark, id := owners[p.pid], birthmark{p.pid, p.ticks}
 		_, leads := leaders[p.pid]
 		switch {
@@ -178,13 +180,14 @@ func killLeftovers(markHead string, lines map[string]*lifeline, boot string) []i
 		}
 	}
 	var killed []int
+	before := map[birthmark]bool{} // one that is just ending shows no environment any more
 	for range 50 {
 		all := allProcesses()
 		doomed := map[int]bool{}
 		for _, p := range all {
 			b := born[p.pid]
 			same := b != nil && b.Ticks != 0 && b.Ticks == p.ticks
-			if same || strings.HasPrefix(markOf(p.pid), markHead) {
+			if same || before[birthmark{p.pid, p.ticks}] || strings.HasPrefix(markOf(p.pid), markHead) {
 				doomed[p.pid] = true
 			}
 		}
@@ -194,6 +197,7 @@ func killLeftovers(markHead string, lines map[string]*lifeline, boot string) []i
 				continue
 			}
 			left++
+			before[birthmark{p.pid, p.ticks}] = true
 			if killProcess(p, unix.SIGKILL) {
 				killed = append(killed, p.pid)
 			}

@@ -38,11 +38,13 @@ type harness struct {
 	proc   *os.Process
 	cancel context.CancelFunc
 	ended  chan struct{}
+	starts map[string]*Started
+	exits  map[string]*Exit
 }
 
 func launch(t testing.TB) *harness {
 	t.Helper()
-	h := &harness{t: t, dir: t.TempDir()}
+	h := &harness{t: t, dir: t.TempDir(), starts: map[string]*Started{}, exits: map[string]*Exit{}}
 	h.connect()
 	t.Cleanup(func() {
 		h.detach()
@@ -125,30 +127,32 @@ func (h *harness) start(starts ...*Start) { h.client.Send(&Order{Starts: starts}
 // exit waits for the end of one attempt.
 func (h *harness) exit(mark string) *Exit {
 	h.t.Helper()
-	for {
-		for _, e := range h.next().Exits {
-			if e.Mark == mark {
-				return e
-			}
-		}
+	for h.exits[mark] == nil {
+		h.note(h.next())
 	}
+	e := h.exits[mark]
+	delete(h.exits, mark)
+	return e
 }
 
 // born waits for the start of one attempt.
 func (h *harness) born(mark string) *Started {
 	h.t.Helper()
-	for {
-		n := h.next()
-		for _, s := range n.Started {
-			if s.Mark == mark {
-				return s
-			}
+	for h.starts[mark] == nil {
+		if e := h.exits[mark]; e != nil {
+			h.t.Fatalf("attempt %s ended: %v", mark, e)
 		}
-		for _, e := range n.Exits {
-			if e.Mark == mark {
-				h.t.Fatalf("attempt %s ended: %v", mark, e)
-			}
-		}
+		h.note(h.next())
+	}
+	return h.starts[mark]
+}
+
+func (h *harness) note(n *News) {
+	for _, s := range n.Started {
+		h.starts[s.Mark] = s
+	}
+	for _, e := range n.Exits {
+		h.exits[e.Mark] = e
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 )
@@ -29,7 +30,8 @@ type outputs struct {
 	declared map[string]bool
 	values   map[string]string
 	total    int   // bytes of values
-	err      error // the first value that is too large
+	err      error // the first value that can't be kept
+	reason   string
 
 	matched int    // of "${setValue(" or "#{setValue("
 	inside  bool   // between the opening and its end
@@ -109,17 +111,28 @@ func (o *outputs) set(pair string) {
 		o.tooLarge(name)
 		return
 	}
+	if !utf8.ValidString(value) {
+		o.fail(fmt.Errorf("output %q is not UTF-8", name), "output_not_text")
+		return
+	}
 	o.total += len(value) - len(o.values[name])
 	if o.total > maxOutputs {
-		o.err = fmt.Errorf("the outputs together are over %d KiB", maxOutputs>>10)
+		o.fail(fmt.Errorf("the outputs together are over %d KiB", maxOutputs>>10), "output_too_large")
 		return
 	}
 	o.values[name] = value
 }
 
 func (o *outputs) tooLarge(name string) {
-	if o.declared[name] && o.err == nil {
-		o.err = fmt.Errorf("output %q is over %d KiB or %d lines", name, maxValue>>10, maxLines)
+	if o.declared[name] {
+		o.fail(fmt.Errorf("output %q is over %d KiB or %d lines", name, maxValue>>10, maxLines), "output_too_large")
+	}
+}
+
+// fail keeps the first reason.
+func (o *outputs) fail(err error, reason string) {
+	if o.err == nil {
+		o.err, o.reason = err, reason
 	}
 }
 
@@ -145,7 +158,7 @@ func (o *outputs) readFile(path string) error {
 		return fmt.Errorf("read outputs: %w", err)
 	}
 	if len(data) > maxOutputFile {
-		o.err = fmt.Errorf("the file of outputs is over %d MiB", maxOutputFile>>20)
+		o.fail(fmt.Errorf("the file of outputs is over %d MiB", maxOutputFile>>20), "output_too_large")
 		return nil
 	}
 	for line := range strings.SplitSeq(string(data), "\n") {

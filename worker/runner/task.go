@@ -119,9 +119,9 @@ func (t *task) exit(status unix.WaitStatus, now time.Time) *Exit {
 		err := t.outputs.readFile(t.outputPath)
 		e.Outputs = t.outputs.values
 		if t.outputs.err != nil && e.State == "success" {
-			e.State, e.Reason, e.Message, e.Outputs = "failed", "output_too_large", t.outputs.err.Error(), nil
+			e.State, e.Reason, e.Message, e.Outputs = "failed", t.outputs.reason, t.outputs.err.Error(), nil
 		} else if err != nil && e.State == "success" {
-			e.State, e.Reason, e.Message, e.Outputs = "failed", "outputs", err.Error(), nil
+			e.State, e.Reason, e.Message, e.Outputs = "failed", "output_unreadable", err.Error(), nil
 		}
 	}
 	if t.stop != nil {

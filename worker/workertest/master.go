@@ -32,6 +32,7 @@ type Master struct {
 	queue    []*rpc.Dispatch
 	streams  map[*stream]bool
 	reports  []*rpc.Report
+	finals   map[string]bool // tokens
 	hellos   []*rpc.Hello
 	drains   int
 	verdict  func(*rpc.Report) *rpc.Ack
@@ -54,7 +55,7 @@ func NewMaster(t testing.TB, node string) *Master {
 	}
 	m := &Master{
 		Node: node, Address: listener.Addr().String(), t: t, server: grpc.NewServer(),
-		changed: make(chan struct{}), streams: map[*stream]bool{},
+		changed: make(chan struct{}), streams: map[*stream]bool{}, finals: map[string]bool{},
 		verdict: func(r *rpc.Report) *rpc.Ack { return &rpc.Ack{OutboxId: r.OutboxId, Verdict: "ok"} },
 	}
 	rpc.RegisterMasterServer(m.server, m)
@@ -131,6 +132,9 @@ func (m *Master) take(s *stream, w *rpc.WorkerMessage) error {
 		}
 		for _, r := range w.Reports {
 			m.reports = append(m.reports, r)
+			if r.State != "running" {
+				m.finals[r.Attempt.Token] = true
+			}
 			if a := m.verdict(r); a != nil {
 				out.Acks = append(out.Acks, a)
 			}
@@ -262,21 +266,10 @@ func (m *Master) Reports(token string) []*rpc.Report {
 	return out
 }
 
-// Finals counts the attempts that have a final report.
-func (m *Master) Finals() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.finals()
-}
-
-func (m *Master) finals() int {
-	seen := map[string]bool{}
-	for _, r := range m.reports {
-		if r.State != "running" {
-			seen[r.Attempt.Token] = true
-		}
-	}
-	return len(seen)
+// AwaitFinals waits until n attempts have a final report.
+func (m *Master) AwaitFinals(n int) {
+	m.t.Helper()
+	m.Until(fmt.Sprint(n, " ends"), func() bool { return len(m.finals) >= n })
 }
 
 // Hellos waits for n Hellos and gives the last.

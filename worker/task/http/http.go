@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/worker/task"
@@ -175,6 +176,9 @@ func judge(d *rpc.Dispatch, expect Expect, code int, body []byte) task.Result {
 		case "response":
 			if len(text) > maxOutput {
 				return task.Result{Reason: "output_too_large", Message: fmt.Sprintf("output %q is over %d KiB", name, maxOutput>>10)}
+			}
+			if !utf8.ValidString(text) {
+				return task.Result{Reason: "output_not_text", Message: fmt.Sprintf("output %q is not UTF-8", name)}
 			}
 			outputs[name] = text
 		case "status":

@@ -1,0 +1,137 @@
+package dag
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// layered returns a plan of n tasks in layers of a hundred, each task with up to five
+// needs in the layer before: the shape of a large ETL workflow.
+func layered(n int) *Plan {
+	const width, needs = 100, 5
+	r := rand.New(rand.NewPCG(1, 2)) // always the same plan, so that runs compare
+	def := &Definition{Name: "layered", Tasks: make([]Task, n)}
+	for i := range n {
+		def.Tasks[i].Name, def.Tasks[i].Type = fmt.Sprint("t", i), "noop"
+		if i < width {
+			continue
+		}
+		first := (i/width - 1) * width
+		for k, at := range r.Perm(width) {
+			if k == needs {
+				break
+			}
+			def.Tasks[i].Needs = append(def.Tasks[i].Needs, fmt.Sprint("t", first+at))
+		}
+	}
+	return planOf(def)
+}
+
+// runAll runs every task of an instance, oldest offer first, and returns the events given.
+func runAll(in *Instance) int {
+	var queue []int
+	events := 0
+	step := func(ev Input) {
+		events++
+		fx := in.Step(ev, storyStart)
+		for _, action := range fx.Actions {
+			if offer, ok := action.(Enqueue); ok {
+				queue = append(queue, offer.Task)
+			}
+		}
+	}
+	step(Begin{})
+	for head := 0; head < len(queue); head++ {
+		i := queue[head]
+		step(Assign{Task: i, Worker: "w", Incarnation: "i", Token: "token"})
+		step(Report{Task: i, Number: 1, Token: "token", State: AttemptRunning})
+		step(Report{Task: i, Number: 1, Token: "token", State: AttemptSuccess})
+	}
+	return events
+}
+
+// TestTenThousandTasksRunInWellUnderASecond holds the bar for 10,000 tasks and 50,000
+// edges at a tenth of a second on an idle machine; the limit here forgives a busy one.
+func TestTenThousandTasksRunInWellUnderASecond(t *testing.T) {
+	plan := layered(10_000)
+	edges := 0
+	for _, needs := range plan.Pred {
+		edges += len(needs)
+	}
+	best := time.Hour
+	for range 3 {
+		in := NewInstance(plan, 1, StartOptions{})
+		start := time.Now()
+		runAll(in)
+		best = min(best, time.Since(start))
+		if in.State != InstanceSuccess {
+			t.Fatalf("instance is %s, want success", in.State)
+		}
+	}
+	if best > 500*time.Millisecond {
+		t.Errorf("10,000 tasks with %d edges took %v", edges, best)
+	}
+}
+
+// TestAFinishTouchesOnlyItsSuccessors counts what one finish changes in a large plan.
+func TestAFinishTouchesOnlyItsSuccessors(t *testing.T) {
+	t.Parallel()
+	plan := layered(5_000)
+	in := NewInstance(plan, 1, StartOptions{})
+	in.Step(Begin{}, storyStart)
+	in.Step(Assign{Task: 0, Worker: "w", Token: "t"}, storyStart)
+	fx := in.Step(Report{Task: 0, Number: 1, Token: "t", State: AttemptSuccess}, storyStart)
+	if len(fx.Tasks) > 1+len(plan.Succ[0]) || len(fx.Events) != 1 {
+		t.Errorf("a finish wrote %d tasks and %d events", len(fx.Tasks), len(fx.Events))
+	}
+}
+
+// BenchmarkFinishOne is one finish event; its time must not grow with the plan.
+func BenchmarkFinishOne(b *testing.B) {
+	for _, n := range []int{100, 1_000, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			plan := layered(n)
+			b.ReportAllocs()
+			var in *Instance
+			next := 0
+			for b.Loop() {
+				if next == 0 {
+					b.StopTimer()
+					in = NewInstance(plan, 1, StartOptions{})
+					in.Step(Begin{}, storyStart)
+					for i := range 100 {
+						in.Step(Assign{Task: i, Worker: "w", Token: "t"}, storyStart)
+					}
+					b.StartTimer()
+				}
+				in.Step(Report{Task: next, Number: 1, Token: "t", State: AttemptSuccess}, storyStart)
+				next = (next + 1) % 100
+			}
+		})
+	}
+}
+
+// BenchmarkWholeRun10k is a whole run of 10,000 tasks and about 50,000 edges.
+func BenchmarkWholeRun10k(b *testing.B) {
+	plan := layered(10_000)
+	b.ReportAllocs()
+	events := 0
+	for b.Loop() {
+		events += runAll(NewInstance(plan, 1, StartOptions{}))
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
+}
+
+// BenchmarkRestore10k is the rebuild of such an instance from its rows.
+func BenchmarkRestore10k(b *testing.B) {
+	plan := layered(10_000)
+	in := NewInstance(plan, 1, StartOptions{})
+	in.Step(Begin{}, storyStart)
+	for b.Loop() {
+		if err := Restore(plan, in, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,475 @@
+package dag
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// auditor sees an instance only through its rows and effects, as a store, a dispatcher, a
+// timer wheel and the workers would, and recomputes slowly what Step keeps in counters.
+type auditor struct {
+	t        *rapid.T
+	plan     *Plan
+	in       *Instance
+	now      Millis
+	queue    map[int]bool       // what the dispatcher holds
+	timers   map[Timer]Millis   // what the wheel holds
+	attempts map[[2]int]Attempt // every attempt row, by task and number
+	sent     map[string]bool    // tokens that were dispatched
+	killed   map[string]bool    // tokens whose worker was told to end them
+	failedAt map[int]Millis     // per task: when its latest attempt failed
+	retries  map[int]int        // per task: retries of this round, counted from attempts
+	rounds   map[[2]int]*tally  // per task and round
+	seq      int64
+	began    Millis // of this round
+	stopped  bool   // somebody stopped this round
+	overTime bool   // this round ran over its timeout
+}
+
+// tally counts attempts of one task in one round by how they ended.
+type tally struct{ attempts, returned, success int }
+
+func newAuditor(t *rapid.T, plan *Plan, in *Instance) *auditor {
+	return &auditor{
+		t: t, plan: plan, in: in, now: storyStart, queue: map[int]bool{}, timers: map[Timer]Millis{},
+		attempts: map[[2]int]Attempt{}, sent: map[string]bool{}, killed: map[string]bool{},
+		failedAt: map[int]Millis{}, retries: map[int]int{}, rounds: map[[2]int]*tally{},
+	}
+}
+
+func (a *auditor) fail(format string, args ...any) {
+	a.t.Helper()
+	a.t.Fatalf("%s\n%s", fmt.Sprintf(format, args...), a.dump())
+}
+
+func (a *auditor) dump() string {
+	text := fmt.Sprintf("instance %s %s round %d at %d\n", a.in.State, a.in.Reason, a.in.Round, a.now)
+	for i, t := range a.in.Tasks {
+		def := &a.plan.Definition.Tasks[i]
+		text += fmt.Sprintf("  %d %s %s round %d attempts %d retries %d lost %d next %d deadline %d\n    %s needs %v %+v %+v\n", i, t.State, t.Reason,
+			t.Round, t.Attempts, t.Retries, t.Lost, t.NextAt, t.Attempt.Deadline, def.Type, a.plan.Pred[i], def.Retry, def.Timeout)
+	}
+	return text
+}
+
+// step gives one input to the instance and to a twin that was rebuilt from its rows.
+func (a *auditor) step(ev Input) Effects {
+	before := snapshot(a.in)
+	twin := copyOf(a.t, a.plan, a.in)
+	fx := a.in.Step(ev, a.now)
+	other := twin.Step(ev, a.now)
+	if !reflect.DeepEqual(fx, other) || !reflect.DeepEqual(a.in, twin) {
+		a.fail("after %+v a restored instance goes on differently:\n%+v\n%+v", ev, fx, other)
+	}
+	a.checkWritten(ev, before, fx)
+	a.checkTransitions(ev, before, fx)
+	a.checkEvents(before, fx)
+	for _, row := range fx.Attempts {
+		a.checkAttempt(before, row)
+	}
+	a.carryOut(fx)
+	if c, ok := ev.(Control); ok {
+		a.checkControl(c, before, fx)
+	}
+	a.checkRest(before, fx)
+	a.checkWhole()
+	return fx
+}
+
+// snapshot copies the rows of an instance.
+func snapshot(in *Instance) *Instance {
+	c := *in
+	c.Tasks = slices.Clone(in.Tasks)
+	return &c
+}
+
+// row is a task without what is not in its row.
+func row(t TaskInstance) TaskInstance {
+	t.unmet, t.Attempt = 0, Attempt{}
+	return t
+}
+
+// checkWritten: what changed is named in the effects, so that a store writes it.
+func (a *auditor) checkWritten(ev Input, before *Instance, fx Effects) {
+	if fx.Stale && (fx.Changed || len(fx.Actions) > 0 || len(fx.Applied) > 0) {
+		a.fail("stale input %+v did something: %+v", ev, fx)
+	}
+	if !fx.Changed && (!reflect.DeepEqual(before.Tasks, a.in.Tasks) || before.State != a.in.State || len(fx.Events)+len(fx.Tasks)+len(fx.Attempts) > 0) {
+		a.fail("input %+v changed something and doesn't say so: %+v", ev, fx)
+	}
+	written := map[int]bool{}
+	for _, i := range fx.Tasks {
+		written[i] = true
+	}
+	latest := map[int]Attempt{}
+	for _, r := range fx.Attempts {
+		latest[r.Task] = r
+	}
+	_, begin := ev.(Begin)
+	for i := range a.in.Tasks {
+		was, is := before.Tasks[i], a.in.Tasks[i]
+		if !written[i] && (!reflect.DeepEqual(row(was), row(is)) || begin && !fx.Stale && is.State != "") {
+			a.fail("input %+v changed task %d without naming it", ev, i)
+		}
+		if is.Attempt.Number != 0 && !reflect.DeepEqual(was.Attempt, is.Attempt) && !reflect.DeepEqual(latest[i], is.Attempt) {
+			a.fail("input %+v changed the live attempt of task %d without naming it", ev, i)
+		}
+	}
+}
+
+// checkTransitions: I22 (finals never change within their round), I23 (only listed transitions).
+func (a *auditor) checkTransitions(ev Input, before *Instance, fx Effects) {
+	state := before.State
+	for _, e := range fx.Events {
+		if e.Code != EventInstance {
+			continue
+		}
+		next := InstanceState(e.State)
+		if !state.CanFollow(next) && !(state.CanFollowAgain(next) && a.in.Round == before.Round+1) {
+			a.fail("%+v: instance went from %s to %s", ev, state, next)
+		}
+		state = next
+	}
+	if state != a.in.State {
+		a.fail("%+v: instance is %s, its events end with %s", ev, a.in.State, state)
+	}
+	for i := range a.in.Tasks {
+		was, is := before.Tasks[i], a.in.Tasks[i]
+		switch {
+		case was.Round == is.Round && was.State.Final():
+			if !reflect.DeepEqual(row(was), row(is)) {
+				a.fail("%+v: final task %d changed", ev, i)
+			}
+		case was.Round == is.Round:
+			if was.State != is.State && !was.State.CanFollow(is.State) {
+				a.fail("%+v: task %d went from %s to %s", ev, i, was.State, is.State)
+			}
+			// I18, where the wait ends: the clock may be set back before the attempt starts.
+			over := was.State == TaskRetryWait && (is.State == TaskReady || is.State == TaskRunning)
+			if k := a.retries[i]; over && a.now < a.failedAt[i].Add(slowDelay(&a.plan.Definition.Tasks[i], k)) {
+				a.fail("retry %d of task %d is ready at %d, the failure was at %d", k, i, a.now, a.failedAt[i])
+			}
+		default:
+			if is.Round != a.in.Round || !was.State.CanFollowAgain(TaskWaiting) || is.State != TaskWaiting && !TaskWaiting.CanFollow(is.State) {
+				a.fail("%+v: task %d went from %s to %s in a new round", ev, i, was.State, is.State)
+			}
+			if is.Retries != 0 || is.Lost != 0 || len(is.Outputs) != 0 || is.Attempts < was.Attempts {
+				a.fail("%+v: task %d was not reset", ev, i)
+			}
+		}
+	}
+	if a.in.Round != before.Round {
+		a.began, a.stopped, a.overTime = a.now, false, false
+		clear(a.retries)
+		clear(a.failedAt)
+	} else if before.StartedAt == 0 {
+		a.began = a.now
+	}
+}
+
+// checkEvents: I26 (seq gap-free), I19 for warnings and the instance's timeout.
+func (a *auditor) checkEvents(before *Instance, fx Effects) {
+	for _, e := range fx.Events {
+		a.seq++
+		if e.Seq != a.seq || e.At != a.now || e.Round != a.in.Round {
+			a.fail("event %+v has seq %d, want %d", e, e.Seq, a.seq)
+		}
+		switch e.Code {
+		case EventTaskTimeout:
+			if after := a.plan.Definition.Tasks[e.Task].Timeout.After; a.now < before.Tasks[e.Task].StartedAt.Add(after) {
+				a.fail("timeout of task %d was told too early", e.Task)
+			}
+		case EventWorkflowTimeout:
+			if a.now < a.began.Add(a.plan.Definition.Timeout.After) {
+				a.fail("timeout of the instance came too early")
+			}
+			a.overTime = a.overTime || a.plan.Definition.Timeout.Action != TimeoutWarn
+		}
+	}
+	if a.in.Seq != a.seq {
+		a.fail("seq is %d, want %d", a.in.Seq, a.seq)
+	}
+}
+
+// checkAttempt: I13 (numbers without gap, bounded), I14 (needs first), I15, I17, I18, I19, I22, I23.
+func (a *auditor) checkAttempt(before *Instance, r Attempt) {
+	key := [2]int{r.Task, r.Number}
+	old, known := a.attempts[key]
+	a.attempts[key] = r
+	round := a.rounds[[2]int{r.Task, r.Round}]
+	if round == nil {
+		round = &tally{}
+		a.rounds[[2]int{r.Task, r.Round}] = round
+	}
+	def := &a.plan.Definition.Tasks[r.Task]
+	switch {
+	case !known:
+		round.attempts++
+		a.checkNewAttempt(before, r, round)
+	case old.State.Final():
+		a.fail("attempt %v was final as %s and is written again as %s", key, old.State, r.State)
+	case old.State != r.State && !old.State.CanFollow(r.State):
+		a.fail("attempt %v went from %s to %s", key, old.State, r.State)
+	case old.Token != r.Token || old.Worker != r.Worker || old.Round != r.Round || old.DispatchedAt != r.DispatchedAt:
+		a.fail("attempt %v changed who it is", key)
+	}
+	if r.StartedAt != 0 && r.StartedAt < r.DispatchedAt || r.State.Final() && r.FinishedAt < max(r.StartedAt, r.DispatchedAt) {
+		a.fail("attempt %v has moments out of order: %+v", key, r)
+	}
+	if r.Reason == ReasonTimeout || r.KillReason == ReasonTimeout && old.KillReason == "" {
+		if def.Timeout.After == 0 || r.StartedAt == 0 || a.now < r.StartedAt.Add(def.Timeout.After) && old.KillReason != ReasonTimeout {
+			a.fail("attempt %v was timed out at %d: %+v", key, a.now, r)
+		}
+	}
+	if !r.State.Final() {
+		return
+	}
+	switch r.State {
+	case AttemptSuccess:
+		round.success++
+	case AttemptReturned:
+		round.returned++
+	}
+	// What follows this attempt in the same round: a retry (counted here) or nothing.
+	if a.in.Tasks[r.Task].State == TaskRetryWait {
+		a.retries[r.Task]++
+		a.failedAt[r.Task] = a.now
+		if a.retries[r.Task] > slowRetries(def) {
+			a.fail("task %d has retry %d of %d", r.Task, a.retries[r.Task], slowRetries(def))
+		}
+	}
+	if round.success > 1 {
+		a.fail("task %d succeeded twice in round %d", r.Task, r.Round)
+	}
+}
+
+func (a *auditor) checkNewAttempt(before *Instance, r Attempt, round *tally) {
+	def := &a.plan.Definition.Tasks[r.Task]
+	was := before.Tasks[r.Task]
+	if r.Number > 1 {
+		if last, ok := a.attempts[[2]int{r.Task, r.Number - 1}]; !ok || !last.State.Final() {
+			a.fail("attempt %d of task %d without a final one before it", r.Number, r.Task)
+		}
+	}
+	if r.Number < 1 || r.Round != a.in.Round || def.Disabled || a.in.State != InstanceRunning {
+		a.fail("new attempt %+v while the instance is %s", r, a.in.State)
+	}
+	if def.Type == typeWait != (r.Worker == "") || r.Worker != "" && (was.State != TaskReady || before.State != InstanceRunning) {
+		a.fail("new attempt %+v of task that was %s, instance %s", r, was.State, before.State)
+	}
+	if round.attempts > 1+slowRetries(def)+(lostLimit-1)+round.returned {
+		a.fail("task %d has %d attempts in round %d", r.Task, round.attempts, r.Round)
+	}
+	for _, need := range a.plan.Pred[r.Task] {
+		if a.in.Tasks[need].State != "" && !slowDone(a.plan, a.in, need) {
+			a.fail("task %d started before its need %d, which is %s", r.Task, need, a.in.Tasks[need].State)
+		}
+	}
+	for i, t := range a.in.Tasks {
+		// One that stayed failed from an earlier round ends nothing, nor does what it blocks.
+		ends := t.Round == a.in.Round && (t.State == TaskFailed || t.State == TaskKilled) && !slowDone(a.plan, a.in, i)
+		if a.in.OnFailure == OnFailureEnd && ends {
+			a.fail("task %d started after task %d was %s, with on_failure end", r.Task, i, t.State)
+		}
+	}
+}
+
+// carryOut does what the effects ask, as a master would.
+func (a *auditor) carryOut(fx Effects) {
+	for _, action := range fx.Actions {
+		switch action := action.(type) {
+		case Enqueue:
+			a.queue[action.Task] = true
+		case Dequeue:
+			delete(a.queue, action.Task)
+		case Dispatch:
+			delete(a.queue, action.Attempt.Task)
+			a.sent[action.Attempt.Token] = true
+		case Kill:
+			a.killed[action.Attempt.Token] = true
+		case Arm:
+			a.timers[action.Timer] = action.At
+		case Disarm:
+			delete(a.timers, action.Timer)
+		}
+	}
+}
+
+// checkControl: every wish is answered, and only "applied" does something.
+func (a *auditor) checkControl(c Control, before *Instance, fx Effects) {
+	if len(fx.Applied) != 1 || fx.Applied[0].ID != c.ID || fx.Applied[0].Result == "" {
+		a.fail("%+v was answered by %+v", c, fx.Applied)
+	}
+	if applied := fx.Applied[0].Result == ResultApplied; applied != fx.Changed {
+		a.fail("%+v was answered by %+v, changed %v", c, fx.Applied, fx.Changed)
+	} else if applied && c.Verb == VerbStop {
+		a.stopped = true
+	}
+	if c.Verb == VerbPause && fx.Applied[0].Result == ResultApplied && before.State != InstanceRunning {
+		a.fail("paused from %s", before.State)
+	}
+}
+
+// checkRest: a paused or final instance is given up, and only such a one.
+func (a *auditor) checkRest(before *Instance, fx Effects) {
+	var rest, finish bool
+	for _, action := range fx.Actions {
+		_, r := action.(Rest)
+		_, f := action.(Finish)
+		rest, finish = rest || r, finish || f
+	}
+	touched := fx.Changed || len(fx.Applied) > 0
+	if rest != (touched && a.in.State == InstancePaused) || finish != (touched && a.in.State.Final()) {
+		a.fail("instance went from %s to %s with rest %v, finish %v", before.State, a.in.State, rest, finish)
+	}
+}
+
+// checkWhole: the views of dispatcher, wheel and workers agree with the rows; counters
+// equal a recount; I24 (a final instance has the state that its tasks give).
+func (a *auditor) checkWhole() {
+	if a.in.State == InstanceSubmitted {
+		return
+	}
+	open, active := 0, 0
+	for i, t := range a.in.Tasks {
+		if t.State == "" {
+			continue
+		}
+		a.checkNeeds(i)
+		if !t.State.Final() {
+			open++
+		}
+		wait := a.plan.Definition.Tasks[i].Type == typeWait
+		if t.State.Live() && !wait {
+			active++
+			if !a.sent[t.Attempt.Token] || (t.State == TaskKilling) != a.killed[t.Attempt.Token] {
+				a.fail("task %d is %s; dispatched %v, told to end %v", i, t.State, a.sent[t.Attempt.Token], a.killed[t.Attempt.Token])
+			}
+		}
+		if queued := t.State == TaskReady && a.in.State == InstanceRunning; queued != a.queue[i] || queued && wait {
+			a.fail("task %d is %s, instance %s, queued %v", i, t.State, a.in.State, a.queue[i])
+		}
+	}
+	if open != a.in.open || active != a.in.active {
+		a.fail("counted open %d, active %d; kept %d, %d", open, active, a.in.open, a.in.active)
+	}
+	if a.in.State.Final() != (open == 0) || a.in.State == InstancePaused && active > 0 || a.in.State == InstancePausing && active == 0 {
+		a.fail("instance is %s with %d open and %d active tasks", a.in.State, open, active)
+	}
+	if a.in.State.Final() {
+		if want := a.slowOutcome(); want != a.in.State {
+			a.fail("instance is %s, its tasks say %s", a.in.State, want)
+		}
+	}
+	a.checkTimers()
+}
+
+// checkNeeds: a waiting task waits for something that can still come; what is blocked says so.
+func (a *auditor) checkNeeds(i int) {
+	t := &a.in.Tasks[i]
+	unmet, dead := 0, 0
+	for _, need := range a.plan.Pred[i] {
+		if p := &a.in.Tasks[need]; p.State != "" && !slowDone(a.plan, a.in, need) {
+			unmet++
+			if p.State.Final() {
+				dead++
+			}
+		}
+	}
+	switch {
+	case t.unmet != unmet:
+		a.fail("task %d counts %d unmet needs, there are %d", i, t.unmet, unmet)
+	case t.State == TaskWaiting && (unmet == 0 || dead > 0):
+		a.fail("task %d waits with %d unmet needs, %d of them lost", i, unmet, dead)
+	case t.State == TaskUpstreamFailed && t.Round == a.in.Round && dead == 0:
+		a.fail("task %d is upstream_failed without a failure above it", i)
+	case (t.State == TaskSkipped || t.State == TaskUpstreamFailed || t.State == TaskDisabled) && t.Attempt.Number != 0:
+		a.fail("task %d is %s with a live attempt", i, t.State)
+	}
+}
+
+// checkTimers: exactly the timers that the rows call for are armed.
+func (a *auditor) checkTimers() {
+	due := map[Timer]Millis{}
+	for _, action := range a.in.Pending(a.now) {
+		if arm, ok := action.(Arm); ok && arm.Timer.Kind != TimerStop {
+			due[arm.Timer] = arm.At
+		}
+	}
+	for timer, at := range a.timers {
+		if timer.Kind == TimerStop {
+			if a.in.State != InstancePausing && a.in.State != InstanceStopping {
+				a.fail("overdue timer is armed while %s", a.in.State)
+			}
+			continue
+		}
+		if due[timer] != at {
+			a.fail("timer %+v is armed at %d, rows say %d", timer, at, due[timer])
+		}
+		delete(due, timer)
+	}
+	if len(due) > 0 {
+		a.fail("timers %v are not armed", due)
+	}
+}
+
+// slowDone is done, written again from the rules.
+func slowDone(plan *Plan, in *Instance, i int) bool {
+	switch s := in.Tasks[i].State; s {
+	case "success", "forced_success", "skipped", "disabled":
+		return true
+	default:
+		return s == "failed" && plan.Definition.Tasks[i].AllowFailure
+	}
+}
+
+// slowOutcome is the final state, written again from the rules.
+func (a *auditor) slowOutcome() InstanceState {
+	var killed, broken int
+	for i, t := range a.in.Tasks {
+		if t.State == TaskKilled {
+			killed++
+		}
+		if t.State != "" && !slowDone(a.plan, a.in, i) {
+			broken++
+		}
+	}
+	switch {
+	case a.overTime:
+		return InstanceFailed
+	case a.stopped && killed > 0:
+		return InstanceStopped
+	case broken > 0:
+		return InstanceFailed
+	default:
+		return InstanceSuccess
+	}
+}
+
+func slowRetries(def *Task) int {
+	if def.Retry.Delays != nil {
+		return len(def.Retry.Delays)
+	}
+	return def.Retry.Times
+}
+
+// slowDelay multiplies step by step, in whole numbers where the factor is one.
+func slowDelay(def *Task, k int) time.Duration {
+	if def.Retry.Delays != nil {
+		return def.Retry.Delays[k-1]
+	}
+	d, limit := float64(def.Retry.Delay), def.Retry.MaxDelay
+	if limit == 0 {
+		limit = 24 * time.Hour
+	}
+	for range k - 1 {
+		if def.Retry.Backoff != 0 {
+			d *= def.Retry.Backoff
+		}
+	}
+	return min(time.Duration(d), limit)
+}

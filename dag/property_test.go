@@ -1,0 +1,348 @@
+package dag
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// TestRandomRunsKeepTheRules plays random plans with random inputs, also stale, repeated,
+// early and senseless ones, with crashes in between, and checks every rule after each
+// (requirements I13 to I15, I17 to I19, I21 to I24, I26). In the end all is delivered,
+// and the instance must end by itself.
+func TestRandomRunsKeepTheRules(t *testing.T) {
+	playMany(t, false)
+}
+
+// TestRandomRunsWithStopKeepTheRules is the same with stop and forced stop among the
+// inputs, apart from the other, because a stop would end a run that is stuck.
+func TestRandomRunsWithStopKeepTheRules(t *testing.T) {
+	playMany(t, true)
+}
+
+// playMany runs rapid's number of checks (100, or what -rapid.checks says) a few times.
+func playMany(t *testing.T, stops bool) {
+	t.Parallel()
+	for i := range 4 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(t *rapid.T) {
+				w := newWorld(t, stops)
+				w.play()
+				w.deliver()
+			})
+		})
+	}
+}
+
+// maxSteps bounds one random run; maxDelivery the time in which a run must end when
+// everything is delivered: far more than any plan of the generator needs.
+const (
+	maxSteps    = 120
+	maxDelivery = 2000
+)
+
+// world drives one instance at random.
+type world struct {
+	*auditor
+	stops  bool
+	tokens int
+	wishes int64
+}
+
+func newWorld(t *rapid.T, stops bool) *world {
+	plan := drawPlan(t)
+	n := len(plan.Order)
+	o := StartOptions{
+		DryRun:    rapid.Bool().Draw(t, "dry_run"),
+		OnFailure: draw(t, "on_failure", []OnFailure{"", OnFailureContinue, OnFailureEnd}),
+	}
+	if die(t, "scoped", 3) == 0 {
+		o.StartTasks = rapid.SliceOfN(rapid.IntRange(0, n-1), 1, 3).Draw(t, "start")
+		o.Scope = draw(t, "scope", []Scope{"", ScopeOnly, ScopeUpstream, ScopeDownstream})
+	}
+	return &world{auditor: newAuditor(t, plan, NewInstance(plan, 7, o)), stops: stops}
+}
+
+// die draws a number from 0 to most, all alike: rapid itself prefers small ones, which
+// would leave most rules untried. A small draw still stands for 0, for shrinking.
+func die(t *rapid.T, label string, most int) int {
+	x := rapid.Uint64().Draw(t, label)
+	x ^= x << 29
+	x *= 0x9e3779b97f4a7c15
+	return int((x ^ x>>32) % uint64(most+1))
+}
+
+// draw draws one of a list.
+func draw[E any](t *rapid.T, label string, list []E) E { return list[die(t, label, len(list)-1)] }
+
+// drawPlan draws a plan whose edges all go from lower to higher indexes.
+func drawPlan(t *rapid.T) *Plan {
+	n := 1 + die(t, "tasks", 30-1)
+	def := &Definition{Name: "random", Timeout: drawTimeout(t, 4)}
+	density := 1 + die(t, "density", 8-1)
+	for i := range n {
+		task := Task{Name: fmt.Sprint("t", i), Type: "shell"}
+		for j := range i {
+			if die(t, "edge", density) == 0 && len(task.Needs) < 4 {
+				task.Needs = append(task.Needs, fmt.Sprint("t", j))
+			}
+		}
+		switch die(t, "kind", 11) {
+		case 0, 1:
+			task.Type, task.Spec = typeWait, napSpec{time.Duration(die(t, "nap", 40)) * time.Second}
+		case 2:
+			task.Disabled = true
+		case 3, 4:
+			task.AllowFailure = true
+		}
+		switch die(t, "retry", 3) {
+		case 0:
+			task.Retry = Retry{Times: 2, Delay: 3 * time.Second, Backoff: 2, MaxDelay: 5 * time.Second}
+		case 1:
+			task.Retry.Delays = []time.Duration{time.Second, 0, 7 * time.Second}
+		}
+		task.Timeout = drawTimeout(t, 1)
+		def.Tasks = append(def.Tasks, task)
+	}
+	return planOf(def)
+}
+
+func drawTimeout(t *rapid.T, rare int) Timeout {
+	if die(t, "has timeout", rare) > 0 {
+		return Timeout{}
+	}
+	return Timeout{
+		After:  time.Duration(1+die(t, "after", 30*rare-1)) * time.Second,
+		Action: draw(t, "action", []TimeoutAction{TimeoutWarn, TimeoutFail, TimeoutWarnAndFail}),
+	}
+}
+
+// play makes random moves.
+func (w *world) play() {
+	w.step(Begin{})
+	for range die(w.t, "steps", maxSteps) {
+		switch die(w.t, "move", 19) {
+		case 0, 1, 2, 3, 4, 5:
+			w.assign()
+		case 6, 7, 8, 9, 10:
+			w.report()
+		case 11:
+			w.lose()
+		case 12, 13, 14:
+			w.pass(time.Duration(die(w.t, "ms", 12000)) * time.Millisecond)
+		case 15:
+			w.nonsense()
+		case 16, 17:
+			w.control()
+		case 18:
+			w.crash()
+		case 19: // the clock is set back a little
+			w.now = max(storyStart, w.now-Millis(die(w.t, "back", 3000)))
+		}
+	}
+}
+
+// pick draws one of the tasks that fit, or -1.
+func (w *world) pick(label string, fits func(t *TaskInstance) bool) int {
+	var list []int
+	for i := range w.in.Tasks {
+		if fits(&w.in.Tasks[i]) {
+			list = append(list, i)
+		}
+	}
+	if len(list) == 0 {
+		return -1
+	}
+	return draw(w.t, label, list)
+}
+
+func (w *world) assign() {
+	i := w.pick("assign", func(t *TaskInstance) bool { return t.State == TaskReady })
+	if i >= 0 {
+		w.give(i)
+	}
+}
+
+func (w *world) give(i int) {
+	w.tokens++
+	w.step(Assign{Task: i, Worker: "w1", Incarnation: "i1", Token: fmt.Sprint("token", w.tokens)})
+}
+
+// held says that a worker holds an attempt of t.
+func held(t *TaskInstance) bool { return t.Attempt.Worker != "" }
+
+func (w *world) report() {
+	i := w.pick("report", held)
+	if i < 0 {
+		return
+	}
+	state := draw(w.t, "state", []AttemptState{
+		AttemptRunning, AttemptRunning, AttemptSuccess, AttemptSuccess, AttemptSuccess, AttemptFailed, AttemptFailed, AttemptKilled, AttemptReturned,
+	})
+	a := w.in.Tasks[i].Attempt
+	w.step(Report{
+		Task: i, Number: a.Number, Token: a.Token, State: state, ExitCode: die(w.t, "code", 1),
+		StartedAt:  w.now + Millis(die(w.t, "skew", 10000)-5000),
+		FinishedAt: w.now + Millis(die(w.t, "skew", 10000)-5000),
+	})
+}
+
+func (w *world) lose() {
+	if i := w.pick("lose", held); i >= 0 {
+		a := w.in.Tasks[i].Attempt
+		w.step(Lost{Task: i, Number: a.Number, Token: a.Token})
+	}
+}
+
+// pass lets time go by and fires what falls due, in order of its moment.
+func (w *world) pass(d time.Duration) {
+	end := w.now.Add(d)
+	for {
+		timer, at, ok := w.nextTimer()
+		if !ok || at > end {
+			break
+		}
+		w.now = max(w.now, at)
+		w.fire(timer)
+	}
+	w.now = max(w.now, end)
+}
+
+func (w *world) nextTimer() (first Timer, at Millis, ok bool) {
+	for timer, when := range w.timers {
+		if !ok || when < at || when == at && compareTimers(timer, first) < 0 {
+			first, at, ok = timer, when, true
+		}
+	}
+	return first, at, ok
+}
+
+func compareTimers(a, b Timer) int {
+	return slices.Compare([]int{int(a.Kind), a.Task, a.Number}, []int{int(b.Kind), b.Task, b.Number})
+}
+
+func (w *world) fire(timer Timer) {
+	delete(w.timers, timer)
+	w.step(timer)
+}
+
+// nonsense sends what no part should send, or what comes too late, too early or twice.
+func (w *world) nonsense() {
+	i := die(w.t, "any task", len(w.in.Tasks)+1) - 1
+	number := die(w.t, "any number", 4)
+	stale := true
+	var ev Input
+	switch die(w.t, "nonsense", 5) {
+	case 0: // a report on an attempt that was, or never was
+		token := fmt.Sprint("token", die(w.t, "any token", w.tokens+1))
+		stale = i < 0 || i >= len(w.in.Tasks) || w.in.Tasks[i].Attempt.Token != token || w.in.Tasks[i].Attempt.Number != number
+		if !stale {
+			return
+		}
+		ev = Report{Task: i, Number: number, Token: token, State: AttemptSuccess}
+	case 1:
+		ev = Report{Task: i, Number: number, State: AttemptFailed}
+	case 2:
+		ev = Lost{Task: i, Number: number, Token: "nobody's"}
+	case 3:
+		ev = Begin{}
+	case 4: // a task that is not offered
+		if i >= 0 && i < len(w.in.Tasks) && w.queue[i] {
+			return
+		}
+		ev = Assign{Task: i, Worker: "w2", Token: "stray"}
+	default:
+		if i == len(w.in.Tasks) {
+			i = -1
+		}
+		kind := draw(w.t, "any timer", []TimerKind{TimerRetry, TimerWait, TimerAttempt, TimerInstance, TimerStop, 99})
+		if kind == TimerInstance || kind == TimerStop {
+			i, number = -1, 0
+		}
+		w.fire(Timer{Kind: kind, Task: i, Number: number})
+		return
+	}
+	if fx := w.step(ev); stale && !fx.Stale {
+		w.fail("%+v was heard: %+v", ev, fx)
+	}
+}
+
+func (w *world) control() {
+	verbs := []Verb{VerbPause, VerbResume, VerbResume, VerbKill, VerbSkip, VerbRecover, VerbRecover, VerbRerun, "dance"}
+	if w.stops {
+		verbs = append(verbs, VerbStop, VerbStop)
+	}
+	w.wishes++
+	w.step(Control{
+		ID: w.wishes, By: "ann", Verb: draw(w.t, "verb", verbs),
+		Tasks: rapid.SliceOfN(rapid.IntRange(0, len(w.in.Tasks)), 0, 2).Draw(w.t, "named"),
+		Scope: draw(w.t, "scope", []Scope{"", ScopeOnly, ScopeUpstream, ScopeDownstream}),
+		Force: die(w.t, "force", 3) == 0,
+	})
+}
+
+// crash forgets everything but the rows.
+func (w *world) crash() {
+	w.in = copyOf(w.t, w.plan, w.in)
+	clear(w.queue)
+	clear(w.timers)
+	pending := w.in.Pending(w.now)
+	for _, action := range pending {
+		switch action := action.(type) {
+		case Dispatch:
+			if !w.sent[action.Attempt.Token] {
+				w.fail("attempt %+v was never dispatched before", action.Attempt)
+			}
+		case Kill:
+			if !w.killed[action.Attempt.Token] {
+				w.fail("attempt %+v was never to be ended before", action.Attempt)
+			}
+		case Enqueue, Dequeue, Arm, Disarm, Finish, Rest:
+		}
+	}
+	w.carryOut(Effects{Actions: pending})
+	w.checkWhole()
+	for i := range w.in.Tasks {
+		if e := w.in.Explain(w.now, i); e.Text == "" || e.Code == "" {
+			w.fail("task %d is %s and can't say why", i, w.in.Tasks[i].State)
+		}
+	}
+	if e := w.in.Explain(w.now, -1); e.Text == "" {
+		w.fail("the instance is %s and can't say why", w.in.State)
+	}
+}
+
+// deliver resumes the instance and delivers everything until it is final.
+func (w *world) deliver() {
+	for range maxDelivery {
+		if w.in.State.Final() {
+			return
+		}
+		if w.in.State == InstancePausing || w.in.State == InstancePaused {
+			w.wishes++
+			w.step(Control{ID: w.wishes, Verb: VerbResume})
+		}
+		ready := w.pick("ready", func(t *TaskInstance) bool { return t.State == TaskReady && w.in.State == InstanceRunning })
+		live := w.pick("live", held)
+		switch {
+		case ready >= 0:
+			w.give(ready)
+		case live >= 0:
+			a := w.in.Tasks[live].Attempt
+			state := draw(w.t, "end", []AttemptState{AttemptSuccess, AttemptFailed, AttemptKilled})
+			w.step(Report{Task: live, Number: a.Number, Token: a.Token, State: state})
+		default:
+			timer, at, ok := w.nextTimer()
+			if !ok {
+				w.fail("nothing is under way and the instance is %s", w.in.State)
+			}
+			w.now = max(w.now, at)
+			w.fire(timer)
+		}
+	}
+	w.fail("the instance did not end")
+}

@@ -1,0 +1,157 @@
+package dispatch
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/internal/rpc"
+)
+
+func item(n int, group string) Item {
+	return Item{
+		Key: Key{Instance: int64(n)}, Group: group, InstancePriority: dag.PriorityMedium,
+		TaskPriority: dag.PriorityMedium, ReadyAt: dag.Millis(n),
+	}
+}
+
+// Requirement W2: 5 tasks over 5 idle workers of 5 slots is one each.
+func TestFiveTasksOverFiveIdleWorkersIsOneEach(t *testing.T) {
+	t.Parallel()
+	c := NewCore()
+	for i := range 5 {
+		who := rpc.Process{Node: fmt.Sprint("w", i)}
+		c.Join(who, []string{"default"})
+		c.Ask(who, 5)
+	}
+	got := map[string]int{}
+	for i := range 5 {
+		grant, ok := c.Offer(item(i, "default"))
+		if !ok {
+			t.Fatalf("task %d found no worker", i)
+		}
+		got[grant.Worker.Node]++
+	}
+	if len(got) != 5 {
+		t.Errorf("tasks per worker = %v, want one each", got)
+	}
+}
+
+func TestQueuedTasksGoByPriorityThenAge(t *testing.T) {
+	t.Parallel()
+	c := NewCore()
+	low, high, first, second := item(1, "g"), item(2, "g"), item(3, "g"), item(4, "g")
+	low.InstancePriority = dag.PriorityLow
+	high.InstancePriority = dag.PriorityHigh
+	for _, it := range []Item{second, low, first, high} {
+		c.Offer(it)
+	}
+	who := rpc.Process{Node: "w"}
+	c.Join(who, []string{"g"})
+	var order []int64
+	for _, grant := range c.Ask(who, 4) {
+		order = append(order, grant.Item.Instance)
+	}
+	if want := []int64{2, 3, 4, 1}; !slices.Equal(order, want) {
+		t.Errorf("order = %v, want %v", order, want)
+	}
+}
+
+func TestAGroupWithoutWorkersHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	c := NewCore()
+	who := rpc.Process{Node: "w"}
+	c.Join(who, []string{"busy"})
+	c.Ask(who, 1)
+	for i := range 100 {
+		if _, ok := c.Offer(item(i, "empty")); ok {
+			t.Fatal("a group without workers got a grant")
+		}
+	}
+	if _, ok := c.Offer(item(200, "busy")); !ok {
+		t.Error("the task of a group with a free worker was not granted")
+	}
+}
+
+// TestNoAskIsLostOrDoubled compares the core with a plain count under random steps.
+func TestNoAskIsLostOrDoubled(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		c := NewCore()
+		groups := []string{"a", "b", "c"}
+		given := map[rpc.Process]int{} // asks that a worker should have left
+		memberOf := map[rpc.Process][]string{}
+		queued := map[Key]string{}
+		next := 0
+		take := func(grants []Grant) {
+			for _, g := range grants {
+				if queued[g.Item.Key] == "" {
+					t.Fatalf("task %v was granted but did not wait", g.Item.Key)
+				}
+				if !slices.Contains(memberOf[g.Worker], g.Item.Group) {
+					t.Fatalf("worker %v of %v was granted a task of %s", g.Worker, memberOf[g.Worker], g.Item.Group)
+				}
+				delete(queued, g.Item.Key)
+				given[g.Worker]--
+			}
+		}
+		for range rapid.IntRange(1, 80).Draw(t, "steps") {
+			who := rpc.Process{Node: fmt.Sprint("w", rapid.IntRange(0, 3).Draw(t, "worker"))}
+			switch rapid.IntRange(0, 6).Draw(t, "what") {
+			case 0:
+				memberOf[who] = rapid.SliceOfNDistinct(rapid.SampledFrom(groups), 1, 3, rapid.ID[string]).Draw(t, "groups")
+				given[who] = 0
+				c.Join(who, memberOf[who])
+			case 1:
+				c.Leave(who)
+				delete(memberOf, who)
+				delete(given, who)
+			case 2:
+				if n := rapid.IntRange(1, 3).Draw(t, "asks"); memberOf[who] != nil {
+					given[who] += n
+					take(c.Ask(who, n))
+				}
+			case 3, 4:
+				next++
+				it := item(next, rapid.SampledFrom(groups).Draw(t, "group"))
+				if grant, ok := c.Offer(it); ok {
+					queued[it.Key] = it.Group
+					take([]Grant{grant})
+				} else {
+					queued[it.Key] = it.Group
+				}
+			case 5:
+				for key, group := range queued {
+					c.Withdraw(group, key)
+					delete(queued, key)
+					break
+				}
+			case 6:
+				given[who] -= c.Recall(who, rapid.IntRange(1, 2).Draw(t, "recall"))
+			}
+			for who, asks := range given {
+				if memberOf[who] == nil {
+					continue
+				}
+				if got := c.Asks(who); got != asks || asks < 0 {
+					t.Fatalf("asks of %v = %d, want %d", who, got, asks)
+				}
+				for key, group := range queued {
+					if asks > 0 && slices.Contains(memberOf[who], group) {
+						t.Fatalf("task %v of %s waits while %v asks", key, group, who)
+					}
+				}
+			}
+			total := 0
+			for _, n := range c.Queued() {
+				total += n
+			}
+			if total != len(queued) {
+				t.Fatalf("%d tasks queued, want %d", total, len(queued))
+			}
+		}
+	})
+}

@@ -1,0 +1,142 @@
+package engine
+
+import (
+	"crypto/rand"
+	"sync"
+
+	"github.com/porpoise/porpoise/dag"
+)
+
+// actor is one instance in memory. Its phase says who may touch in: nobody while idle,
+// one stepper while stepping, nobody again while its commit is on the way.
+type actor struct {
+	in    *dag.Instance
+	plan  *dag.Plan
+	facts dag.Facts
+	epoch int64
+	ids   changeIDs
+	// controls are the control rows that have been seen: a row is read again until its answer is committed.
+	controls map[int64]struct{}
+	restored bool    // actions still due must be asked for before the first mail
+	done     *commit // what the last commit gave, to be followed up by the next stepper
+
+	mu    sync.Mutex // guards what follows
+	phase phase
+	mail  []mail
+}
+
+type phase uint8
+
+const (
+	idle phase = iota
+	queued
+	busy // being stepped, or its commit is on the way
+	gone // dropped: mail is refused
+)
+
+// changeIDs are the ids that a published change carries.
+type changeIDs struct{ workflow, project int64 }
+
+// mail is one input with what its sender waits for.
+type mail struct {
+	input dag.Input
+	// answer is told the verdict on a report, after the commit.
+	answer func(verdict, owner string)
+	// assigned says that the input is an Assign whose worker gets its ask back if it is not used.
+	assigned bool
+}
+
+// newToken returns a name for one attempt that nobody can guess.
+func newToken() string { return rand.Text() }
+
+// post puts a mail into an instance's mailbox and queues the instance. It returns false if the
+// instance is not here or its mailbox is full.
+func (e *Engine) post(instance int64, m mail) bool {
+	e.mu.Lock()
+	a := e.actors[instance]
+	e.mu.Unlock()
+	return a != nil && e.mailTo(a, m)
+}
+
+func (e *Engine) mailTo(a *actor, mails ...mail) bool {
+	a.mu.Lock()
+	if a.phase == gone || len(a.mail)+len(mails) > maxMail {
+		a.mu.Unlock()
+		return false
+	}
+	a.mail = append(a.mail, mails...)
+	wake := a.phase == idle
+	if wake {
+		a.phase = queued
+	}
+	a.mu.Unlock()
+	if wake {
+		e.runnable.push(a)
+	}
+	return true
+}
+
+// collect takes all mail of an actor that a stepper has taken up.
+func (a *actor) collect() []mail {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.phase = busy
+	mails := a.mail
+	a.mail = nil
+	return mails
+}
+
+// rest lets an actor wait for mail; it returns false if some has come meanwhile.
+func (a *actor) rest() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.mail) > 0 {
+		return false
+	}
+	a.phase = idle
+	return true
+}
+
+// runQueue hands runnable actors to the steppers in the order in which they came.
+type runQueue struct {
+	mu     sync.Mutex
+	some   sync.Cond
+	actors []*actor
+	closed bool
+}
+
+func newRunQueue() *runQueue {
+	q := &runQueue{}
+	q.some.L = &q.mu
+	return q
+}
+
+func (q *runQueue) push(a *actor) {
+	q.mu.Lock()
+	q.actors = append(q.actors, a)
+	q.mu.Unlock()
+	q.some.Signal()
+}
+
+// take waits for an actor; nil means that the queue is closed.
+func (q *runQueue) take() *actor {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.actors) == 0 && !q.closed {
+		q.some.Wait()
+	}
+	if q.closed {
+		return nil
+	}
+	a := q.actors[0]
+	q.actors[0] = nil
+	q.actors = q.actors[1:]
+	return a
+}
+
+func (q *runQueue) close() {
+	q.mu.Lock()
+	q.closed = true
+	q.mu.Unlock()
+	q.some.Broadcast()
+}

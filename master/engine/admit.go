@@ -1,0 +1,196 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/sql"
+)
+
+// Admit takes instances that were claimed or taken over for this engine's owner. One whose
+// rows or definition cannot be read is quarantined; the others go on.
+func (e *Engine) Admit(claimed []sql.Claimed) {
+	for i := range claimed {
+		c := &claimed[i]
+		a, begin, err := e.load(c)
+		if err != nil {
+			e.log.Error("instance cannot be loaded, quarantined", "instance", c.Instance.ID, "error", err)
+			e.quarantineRow(&actor{in: &dag.Instance{ID: c.Instance.ID}, epoch: c.Instance.OwnerEpoch}, err.Error())
+			continue
+		}
+		e.insert(a, begin, c.Controls)
+	}
+}
+
+// insert puts an actor into memory and queues its first turn.
+func (e *Engine) insert(a *actor, begin bool, controls []sql.ControlRow) {
+	var first []mail
+	if begin {
+		first = append(first, mail{input: dag.Begin{}})
+	}
+	for _, row := range controls {
+		a.controls[row.ID] = struct{}{}
+		first = append(first, mail{input: controlOf(a.plan, row)})
+	}
+	a.mail, a.phase = first, queued
+	e.mu.Lock()
+	// A claim raises the epoch, so an actor of the same epoch is this very instance, read twice. One of
+	// a lower epoch has been released by its last commit and only has yet to notice.
+	if old := e.actors[a.in.ID]; e.closed || old != nil && old.epoch >= a.epoch {
+		e.mu.Unlock()
+		return
+	}
+	e.nodes.forget(a.in.ID)
+	e.actors[a.in.ID] = a
+	e.mu.Unlock()
+	for task := range a.in.Tasks {
+		if attempt := &a.in.Tasks[task].Attempt; attempt.Number > 0 && attempt.Worker != "" {
+			e.restoreRef(a, *attempt)
+		}
+	}
+	e.runnable.push(a)
+}
+
+// restoreRef indexes an attempt that an earlier owner had dispatched. Its worker is asked again by the
+// sweeper if its process is still the same, and otherwise names it in its hello or has lost it.
+func (e *Engine) restoreRef(a *actor, attempt dag.Attempt) {
+	r := ref{
+		instance: a.in.ID, task: attempt.Task, number: attempt.Number, token: attempt.Token,
+		node: attempt.Worker, incarnation: attempt.Incarnation, since: attempt.DispatchedAt,
+		started: attempt.State != dag.AttemptDispatched,
+	}
+	if message, err := e.describe(a, attempt); err == nil {
+		r.dispatch = message
+	}
+	e.nodes.adopt(r)
+}
+
+// adopt adds a ref; if its worker has already named it, it belongs to that process.
+func (n *nodes) adopt(r ref) {
+	n.mu.Lock()
+	known := n.byNode[r.node]
+	if known != nil && known.incarnation != "" && known.claimed[refKey{r.instance, r.task, r.number}] {
+		r.incarnation = known.incarnation
+	}
+	n.mu.Unlock()
+	n.add(r)
+}
+
+// load rebuilds an instance from its rows; begin says that it has yet to start.
+func (e *Engine) load(c *sql.Claimed) (a *actor, begin bool, err error) {
+	row := &c.Instance
+	plan, err := e.plans.get(c.Version)
+	if err != nil {
+		return nil, false, err
+	}
+	a = &actor{
+		plan:  plan,
+		epoch: row.OwnerEpoch,
+		facts: dag.Facts{
+			Project: row.Project, Workflow: row.Workflow, WorkflowID: row.WorkflowID, Version: row.Version,
+			ScheduleTime: row.ScheduleTime, Now: row.CreatedAt,
+		},
+		ids:      changeIDs{workflow: row.WorkflowID, project: row.ProjectID},
+		controls: make(map[int64]struct{}),
+	}
+	if row.State == dag.InstanceSubmitted {
+		starts, err := taskIndexes(plan, row.StartTasks)
+		if err != nil {
+			return nil, false, err
+		}
+		a.in = dag.NewInstance(plan, row.ID, dag.StartOptions{
+			Params: row.Params, StartTasks: starts, Scope: row.Scope, DryRun: row.DryRun,
+			WorkerGroup: row.WorkerGroup, Priority: row.Priority, OnFailure: row.OnFailure,
+		})
+		return a, true, nil
+	}
+	onFailure := row.OnFailure
+	if onFailure == "" { // the start left it to the definition
+		onFailure = plan.Definition.OnFailure
+	}
+	a.in = &dag.Instance{
+		ID: row.ID, State: row.State, Reason: row.Reason, Round: row.Round, Seq: row.Seq,
+		OnFailure: onFailure, DryRun: row.DryRun, Params: row.Params,
+		WorkerGroup: row.WorkerGroup, Priority: row.Priority,
+		StartedAt: row.StartedAt, FinishedAt: row.FinishedAt, Deadline: row.Deadline,
+		Tasks: make([]dag.TaskInstance, len(plan.Definition.Tasks)),
+	}
+	for i := range c.Tasks {
+		task := &c.Tasks[i]
+		if task.Index < 0 || task.Index >= len(a.in.Tasks) {
+			return nil, false, fmt.Errorf("task row %d: version %d has %d tasks", task.Index, row.Version, len(a.in.Tasks))
+		}
+		a.in.Tasks[task.Index] = task.TaskInstance
+	}
+	if err := dag.Restore(plan, a.in, c.Attempts); err != nil {
+		return nil, false, fmt.Errorf("restore: %w", err)
+	}
+	a.restored = true
+	return a, false, nil
+}
+
+func taskIndexes(plan *dag.Plan, names []string) ([]int, error) {
+	indexes := make([]int, 0, len(names))
+	for _, name := range names {
+		i, ok := plan.Task(name)
+		if !ok {
+			return nil, fmt.Errorf("start task %q is not in the version", name)
+		}
+		indexes = append(indexes, i)
+	}
+	return indexes, nil
+}
+
+// maxPlans bounds the compiled versions in memory; they are compiled again when needed.
+const maxPlans = 1_000
+
+// plans keeps compiled versions, which never change.
+type plans struct {
+	mu    sync.Mutex
+	known map[planKey]*dag.Plan
+}
+
+type planKey struct {
+	workflow int64
+	version  int
+}
+
+func newPlans() *plans { return &plans{known: make(map[planKey]*dag.Plan)} }
+
+func (p *plans) get(v sql.Version) (*dag.Plan, error) {
+	key := planKey{v.WorkflowID, v.Version}
+	p.mu.Lock()
+	plan := p.known[key]
+	p.mu.Unlock()
+	if plan != nil {
+		return plan, nil
+	}
+	plan, err := compile(v)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.known) >= maxPlans {
+		for old := range p.known {
+			delete(p.known, old)
+			break
+		}
+	}
+	p.known[key] = plan
+	return plan, nil
+}
+
+func compile(v sql.Version) (*dag.Plan, error) {
+	plan, wrong := dag.ParsePlan([]byte(v.Text), v.Format)
+	if len(wrong) == 0 {
+		return plan, nil
+	}
+	errs := make([]error, len(wrong))
+	for i, w := range wrong {
+		errs[i] = w
+	}
+	return nil, fmt.Errorf("version %d of workflow %d: %w", v.Version, v.WorkflowID, errors.Join(errs...))
+}

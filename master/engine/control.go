@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/sql"
+)
+
+// controlEvery is how often control rows are looked for that no hint told of.
+const controlEvery = time.Second
+
+// Nudge says that an instance has a new control row. It only saves waiting.
+func (e *Engine) Nudge(instance int64) {
+	if e.here(instance) {
+		e.controls.push(instance)
+	}
+}
+
+// controller reads the control rows of instances that were nudged, and now and then of all.
+func (e *Engine) controller(ctx context.Context) {
+	tick := time.NewTicker(controlEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.controls.some:
+		case <-tick.C:
+			rows, err := e.Store.ControlsOf(ctx, e.Owner)
+			if err != nil {
+				e.log.Debug("control rows not read", "error", err)
+				continue
+			}
+			for _, row := range rows {
+				e.control(row.InstanceID, []sql.ControlRow{row})
+			}
+		}
+		for _, instance := range e.controls.take() {
+			rows, err := e.Store.Controls(ctx, instance)
+			if err != nil {
+				e.log.Warn("control rows not read", "instance", instance, "error", err)
+				continue
+			}
+			e.control(instance, rows)
+		}
+	}
+}
+
+// control mails the rows that the instance has not seen yet.
+func (e *Engine) control(instance int64, rows []sql.ControlRow) {
+	e.mu.Lock()
+	a := e.actors[instance]
+	e.mu.Unlock()
+	if a == nil {
+		return
+	}
+	for _, row := range rows {
+		a.mu.Lock()
+		_, seen := a.controls[row.ID]
+		a.controls[row.ID] = struct{}{}
+		a.mu.Unlock()
+		if !seen {
+			e.mailTo(a, mail{input: controlOf(a.plan, row)})
+		}
+	}
+}
+
+// controlOf turns a row into the rules' terms. A name that the version does not have becomes
+// an index that it does not have, so that the rules refuse it by their own word.
+func controlOf(plan *dag.Plan, row sql.ControlRow) dag.Control {
+	c := dag.Control{ID: row.ID, Verb: row.Verb, Scope: row.Scope, Force: row.Force, By: row.By}
+	for _, name := range row.Tasks {
+		task, ok := plan.Task(name)
+		if !ok {
+			task = -1
+		}
+		c.Tasks = append(c.Tasks, task)
+	}
+	return c
+}
+
+// idQueue is a set of ids with a signal; it is bounded by the instances in memory.
+type idQueue struct {
+	some chan struct{}
+
+	mu  sync.Mutex
+	ids map[int64]struct{}
+}
+
+func newIDQueue() *idQueue {
+	return &idQueue{some: make(chan struct{}, 1), ids: make(map[int64]struct{})}
+}
+
+func (q *idQueue) push(ids ...int64) {
+	if len(ids) == 0 {
+		return
+	}
+	q.mu.Lock()
+	for _, id := range ids {
+		q.ids[id] = struct{}{}
+	}
+	q.mu.Unlock()
+	select {
+	case q.some <- struct{}{}:
+	default:
+	}
+}
+
+func (q *idQueue) take() []int64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	ids := make([]int64, 0, len(q.ids))
+	for id := range q.ids {
+		ids = append(ids, id)
+	}
+	clear(q.ids)
+	return ids
+}

@@ -1,0 +1,99 @@
+package engine
+
+import (
+	"strconv"
+
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/internal/rpc"
+)
+
+// follow does what a committed turn asks for. It returns false once the instance has
+// left memory.
+func (e *Engine) follow(a *actor, done *commit) bool {
+	for i := range done.fx.Attempts {
+		if attempt := &done.fx.Attempts[i]; attempt.State.Final() {
+			e.nodes.end(a.in.ID, attempt.Task, attempt.Number)
+		} else if attempt.State != dag.AttemptDispatched {
+			e.nodes.started(a.in.ID, attempt.Task, attempt.Number)
+		}
+	}
+	for _, action := range done.fx.Actions {
+		switch action := action.(type) {
+		case dag.Dispatch:
+			e.dispatch(a, action.Attempt)
+		case dag.Kill:
+			e.kill(a, action.Attempt)
+		case dag.Arm:
+			e.Alarms.Arm(Alarm{a.in.ID, action.Timer}, int64(action.At))
+		case dag.Disarm:
+			e.Alarms.Disarm(Alarm{a.in.ID, action.Timer})
+		case dag.Enqueue, dag.Dequeue, dag.Finish, dag.Rest:
+			// Done before the commit.
+		}
+	}
+	e.answer(done)
+	e.Publish(&rpc.Change{
+		InstanceId: a.in.ID, WorkflowId: a.ids.workflow, ProjectId: a.ids.project,
+		Seq: a.in.Seq, State: string(a.in.State),
+	})
+	if done.release {
+		e.drop(a, nil)
+		return false
+	}
+	return true
+}
+
+// dispatch sends a committed attempt to its worker. An attempt that cannot even be
+// described fails here, as it would on the worker.
+func (e *Engine) dispatch(a *actor, attempt dag.Attempt) {
+	message, err := e.describe(a, attempt)
+	if err != nil {
+		e.mailTo(a, mail{input: dag.Report{
+			Task: attempt.Task, Number: attempt.Number, Token: attempt.Token, State: dag.AttemptFailed,
+			Reason: dag.ReasonParams, Message: err.Error(), FinishedAt: attempt.DispatchedAt,
+		}})
+		e.Dispatcher.Refuse(rpc.Process{Node: attempt.Worker, Incarnation: attempt.Incarnation})
+		return
+	}
+	e.nodes.add(ref{
+		instance: a.in.ID, task: attempt.Task, number: attempt.Number, token: attempt.Token,
+		node: attempt.Worker, incarnation: attempt.Incarnation, since: attempt.DispatchedAt, dispatch: message,
+	})
+	e.Links.Dispatch(rpc.Process{Node: attempt.Worker, Incarnation: attempt.Incarnation}, message)
+}
+
+func (e *Engine) describe(a *actor, attempt dag.Attempt) (*rpc.Dispatch, error) {
+	run, err := dag.Resolve(a.in, attempt.Task, a.facts)
+	if err != nil {
+		return nil, err
+	}
+	task := &a.plan.Definition.Tasks[attempt.Task]
+	return &rpc.Dispatch{
+		Attempt: attemptID(a.in.ID, attempt), OwnerEpoch: a.epoch,
+		Type: run.Type, Spec: run.Spec, Env: run.Env, Outputs: run.Outputs, WorkingDir: run.WorkingDir,
+		TaskName: task.Name, Workflow: a.facts.Workflow, Project: a.facts.Project,
+		IdempotencyKey: idempotencyKey(a.in.ID, attempt.Task),
+		KillGraceMs:    e.KillGrace.Milliseconds(),
+		DryRun:         a.in.DryRun,
+	}, nil
+}
+
+func (e *Engine) kill(a *actor, attempt dag.Attempt) {
+	message := &rpc.Kill{
+		Attempt: attemptID(a.in.ID, attempt), OwnerEpoch: a.epoch,
+		Reason: string(attempt.KillReason), GraceMs: e.KillGrace.Milliseconds(),
+	}
+	e.nodes.killing(a.in.ID, attempt.Task, attempt.Number, message)
+	e.Links.Kill(attempt.Worker, message)
+}
+
+func attemptID(instance int64, attempt dag.Attempt) *rpc.AttemptID {
+	return &rpc.AttemptID{
+		InstanceId: instance, Task: int32(attempt.Task), Number: int32(attempt.Number), Token: attempt.Token,
+	}
+}
+
+// idempotencyKey names a task of an instance, whatever its attempts, to the systems that the task calls.
+func idempotencyKey(instance int64, task int) string {
+	return "porpoise-" + strconv.FormatInt(instance, 10) + "-" + strconv.Itoa(task)
+}

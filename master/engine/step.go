@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/internal/rpc"
+)
+
+// stepper takes runnable actors until the engine stops: it follows up their last commit, steps
+// the mail that has come since, and sends what changed to the committer.
+func (e *Engine) stepper() {
+	for a := e.runnable.take(); a != nil; a = e.runnable.take() {
+		e.advance(a)
+	}
+}
+
+// advance does one turn of an actor. A panic inside the rules must not take the master
+// down with it, nor come back with every restart: the instance is quarantined.
+func (e *Engine) advance(a *actor) {
+	defer func() {
+		if r := recover(); r != nil {
+			e.log.Error("instance made the engine panic", "instance", a.in.ID, "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
+			e.quarantine(a, fmt.Sprint(r))
+		}
+	}()
+	if done := a.done; done != nil {
+		a.done = nil
+		if !e.follow(a, done) {
+			return
+		}
+	}
+	for {
+		mails := a.collect()
+		turn := e.step(a, mails)
+		if turn.fx.Changed {
+			e.commits.push(turn)
+			return
+		}
+		e.answer(turn)
+		if a.rest() {
+			return
+		}
+	}
+}
+
+// commit is one turn of an actor on its way to the store and back.
+type commit struct {
+	actor   *actor
+	fx      dag.Effects
+	granted []rpc.Process // asks used by the attempts in fx
+	replies []reply
+	at      dag.Millis
+	release bool
+	tries   int
+}
+
+// reply is an answer that waits for the commit, even one that says stale: what made the
+// report stale may itself be in that commit.
+type reply struct {
+	answer  func(verdict, owner string)
+	verdict string
+}
+
+// step applies mails in order and places the tasks that became ready with workers that
+// ask, so that they are dispatched by the same commit.
+func (e *Engine) step(a *actor, mails []mail) *commit {
+	now := dag.MillisOf(time.Now())
+	turn := &commit{actor: a, at: now}
+	if a.restored {
+		a.restored = false
+		turn.fx.Actions = a.in.Pending(now)
+	}
+	for _, m := range mails {
+		fx := a.in.Step(m.input, now)
+		if assign, ok := m.input.(dag.Assign); ok && m.assigned {
+			worker := rpc.Process{Node: assign.Worker, Incarnation: assign.Incarnation}
+			if fx.Stale {
+				e.Dispatcher.Refuse(worker)
+			} else {
+				turn.granted = append(turn.granted, worker)
+			}
+		}
+		if m.answer != nil {
+			verdict := VerdictOK
+			if fx.Stale {
+				verdict = VerdictStale
+			}
+			turn.replies = append(turn.replies, reply{m.answer, verdict})
+		}
+		turn.fx.Add(fx)
+	}
+	e.place(a, turn)
+	return turn
+}
+
+// place offers the tasks that became ready and takes back those that no longer are.
+// Placing changes only what it appends, so the loop sees the actions of new attempts too.
+func (e *Engine) place(a *actor, turn *commit) {
+	for i := 0; i < len(turn.fx.Actions); i++ {
+		switch action := turn.fx.Actions[i].(type) {
+		case dag.Enqueue:
+			if a.in.Tasks[action.Task].State != dag.TaskReady || a.in.State != dag.InstanceRunning {
+				continue
+			}
+			worker, ok := e.Dispatcher.Offer(e.work(a, action.Task))
+			if !ok {
+				continue
+			}
+			fx := a.in.Step(dag.Assign{
+				Task: action.Task, Worker: worker.Node, Incarnation: worker.Incarnation, Token: newToken(),
+			}, turn.at)
+			if fx.Stale {
+				e.Dispatcher.Refuse(worker)
+				continue
+			}
+			turn.granted = append(turn.granted, worker)
+			turn.fx.Add(fx)
+		case dag.Dequeue:
+			e.Dispatcher.Withdraw(a.group(action.Task), a.in.ID, action.Task)
+		default:
+			// The other actions follow the commit.
+		}
+	}
+	// What is over, or rests, gives up its owner; judged by the state at the end of the turn, since
+	// a wish that came with it may have opened the next round.
+	if turn.release = a.in.State.Final() || a.in.State == dag.InstancePaused; turn.release {
+		turn.fx.Changed = true
+	}
+}
+
+func (e *Engine) work(a *actor, task int) Work {
+	return Work{
+		Instance: a.in.ID, Task: task, Group: a.group(task),
+		InstancePriority: a.in.Priority, TaskPriority: a.plan.Definition.Tasks[task].Priority,
+		ReadyAt: a.in.Tasks[task].ReadyAt,
+	}
+}
+
+// group returns the worker group of a task: its own, unless that is the default one
+// and the start chose another.
+func (a *actor) group(task int) string {
+	own := a.plan.Definition.Tasks[task].WorkerGroup
+	if own == dag.DefaultWorkerGroup && a.in.WorkerGroup != "" {
+		return a.in.WorkerGroup
+	}
+	return own
+}
+
+// answer tells the senders of a turn that changed nothing, or was committed.
+func (e *Engine) answer(turn *commit) {
+	for _, r := range turn.replies {
+		r.answer(r.verdict, "")
+	}
+}

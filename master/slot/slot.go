@@ -1,0 +1,110 @@
+// Package slot shares the command slots among the masters: a command's slot is its id mod
+// N, and a master takes only the commands of its slots. It owns the map from slot to master.
+// Nothing depends on it for safety: a claim is a transaction that only one master wins.
+// intake asks it what to take; master feeds it the members that the registry shows.
+package slot
+
+import (
+	"cmp"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strconv"
+	"sync"
+)
+
+// Master is a member with its weight: of two masters, the one with twice the weight has about
+// twice the slots. A weight below 1 counts as 1.
+type Master struct {
+	Node, Incarnation string
+	Weight            int
+}
+
+// Map returns the owner of each of n slots, as an index into masters, by weighted rendezvous
+// hashing: each slot belongs to the master with the highest score for it, so that a join or a
+// leave moves only the slots of the one who came or went. The order of masters does not
+// matter. Without masters it returns nil.
+func Map(n int, masters []Master) []int {
+	if len(masters) == 0 {
+		return nil
+	}
+	order := make([]int, len(masters))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(masters[a].Node, masters[b].Node) })
+	owners := make([]int, n)
+	for s := range owners {
+		best := math.Inf(-1)
+		for _, i := range order {
+			if score := score(s, masters[i]); score > best {
+				best, owners[s] = score, i
+			}
+		}
+	}
+	return owners
+}
+
+// score is the logarithmic form of weighted rendezvous hashing (Schindelhauer and
+// Schomaker, 2005): -w / ln(h) with h uniform in (0, 1).
+func score(slot int, m Master) float64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(m.Node))
+	_, _ = h.Write([]byte{0})
+	_, _ = h.Write([]byte(strconv.Itoa(slot)))
+	uniform := (float64(mix(h.Sum64())>>11) + 0.5) / (1 << 53)
+	return -float64(max(1, m.Weight)) / math.Log(uniform)
+}
+
+// mix spreads FNV's last bytes over all bits (the finaliser of SplitMix64).
+func mix(x uint64) uint64 {
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// Table is the slots that this master owns right now. It is safe for many goroutines.
+type Table struct {
+	self string
+	n    int
+
+	mu      sync.Mutex
+	masters []Master
+	owned   []bool
+	changed chan struct{}
+}
+
+// NewTable returns a table of n slots for the master of that node; it owns none until the
+// first Set.
+func NewTable(node string, n int) *Table {
+	return &Table{self: node, n: n, owned: make([]bool, n), changed: make(chan struct{}, 1)}
+}
+
+// Set shares the slots among masters.
+func (t *Table) Set(masters []Master) {
+	owners := Map(t.n, masters)
+	owned := make([]bool, t.n)
+	for s, i := range owners {
+		owned[s] = masters[i].Node == t.self
+	}
+	t.mu.Lock()
+	t.masters = slices.Clone(masters)
+	t.owned = owned
+	t.mu.Unlock()
+	select {
+	case t.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Owned returns which slots are this master's; the caller must not change it.
+func (t *Table) Owned() []bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.owned
+}
+
+// Changed receives after a Set.
+func (t *Table) Changed() <-chan struct{} { return t.changed }

@@ -1,0 +1,132 @@
+// Package watch serves the streams on which apiservers follow a master: hints of new rows come
+// up, committed changes go down. Both only save waiting: the rows are in the store. It owns
+// the open streams and, per stream, the changes that wait to be sent, one per instance.
+package watch
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/porpoise/porpoise/internal/rpc"
+)
+
+const (
+	// maxWaiting bounds the instances whose change waits for a slow apiserver. Beyond it changes
+	// are dropped: the apiserver reads the rows when it next looks.
+	maxWaiting = 50_000
+	// maxChanges bounds one message.
+	maxChanges = 5_000
+)
+
+// Hints hears of rows that were written.
+type Hints interface {
+	// Command says that a command is there to be taken.
+	Command()
+	// Control says that an instance has a new control row.
+	Control(instance int64)
+}
+
+// Watchers are the open streams. All methods may be called by any goroutine.
+type Watchers struct {
+	hints Hints
+
+	mu   sync.Mutex
+	open map[*watcher]struct{}
+}
+
+// New returns Watchers without streams.
+func New(hints Hints) *Watchers {
+	return &Watchers{hints: hints, open: make(map[*watcher]struct{})}
+}
+
+type watcher struct {
+	some chan struct{}
+
+	mu      sync.Mutex
+	waiting map[int64]*rpc.Change
+}
+
+// Publish tells every apiserver of a committed change. It never blocks; of several changes of an
+// instance that wait, the last is enough.
+func (w *Watchers) Publish(change *rpc.Change) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for watcher := range w.open {
+		watcher.put(change)
+	}
+}
+
+func (w *watcher) put(change *rpc.Change) {
+	w.mu.Lock()
+	if _, known := w.waiting[change.GetInstanceId()]; known || len(w.waiting) < maxWaiting {
+		w.waiting[change.GetInstanceId()] = change
+	}
+	w.mu.Unlock()
+	select {
+	case w.some <- struct{}{}:
+	default:
+	}
+}
+
+func (w *watcher) take() []*rpc.Change {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	changes := make([]*rpc.Change, 0, len(w.waiting))
+	for _, change := range w.waiting {
+		changes = append(changes, change)
+	}
+	clear(w.waiting)
+	return changes
+}
+
+// Watch serves one apiserver until its stream ends.
+func (w *Watchers) Watch(stream rpc.Master_WatchServer) error {
+	self := &watcher{some: make(chan struct{}, 1), waiting: make(map[int64]*rpc.Change)}
+	w.mu.Lock()
+	w.open[self] = struct{}{}
+	w.mu.Unlock()
+	defer func() {
+		w.mu.Lock()
+		delete(w.open, self)
+		w.mu.Unlock()
+	}()
+	ctx, cancel := context.WithCancelCause(stream.Context())
+	defer cancel(nil)
+	go func() { cancel(w.hear(stream)) }()
+	for {
+		select {
+		case <-ctx.Done():
+			if err := context.Cause(ctx); !errors.Is(err, io.EOF) && !errors.Is(err, context.Canceled) {
+				return err
+			}
+			return nil
+		case <-self.some:
+		}
+		changes := self.take()
+		for len(changes) > 0 {
+			n := min(len(changes), maxChanges)
+			if err := stream.Send(&rpc.Committed{Changes: changes[:n]}); err != nil {
+				return err
+			}
+			changes = changes[n:]
+		}
+	}
+}
+
+// hear passes hints on until the stream ends, and returns why it did.
+func (w *Watchers) hear(stream rpc.Master_WatchServer) error {
+	for {
+		hint, err := stream.Recv()
+		if err != nil {
+			return err
+		}
+		if len(hint.GetCommands()) > 0 {
+			w.hints.Command()
+		}
+		for _, instance := range hint.GetControls() {
+			w.hints.Control(instance)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package wheel
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// TestEveryKeyFiresOnceAtItsMoment drives random arms, disarms and steps of the clock
+// against a plain map.
+func TestEveryKeyFiresOnceAtItsMoment(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := New(func(int) {})
+		w.now = rapid.Int64Range(0, 1<<40).Draw(t, "start")
+		clock := w.now
+		want := map[int]int64{}
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			switch rapid.IntRange(0, 3).Draw(t, "what") {
+			case 0, 1:
+				key := rapid.IntRange(0, 20).Draw(t, "key")
+				reach := rapid.SampledFrom([]int64{5, 70, 5_000, 300_000, 20_000_000, 2_000_000_000, 200_000_000_000}).Draw(t, "reach")
+				at := clock + rapid.Int64Range(-3, reach).Draw(t, "in")
+				w.Arm(key, at)
+				want[key] = at
+			case 2:
+				key := rapid.IntRange(0, 20).Draw(t, "key")
+				w.Disarm(key)
+				delete(want, key)
+			case 3:
+				reach := rapid.SampledFrom([]int64{1, 64, 4_096, 1_000_000, 70_000_000_000}).Draw(t, "reach")
+				clock += rapid.Int64Range(0, reach).Draw(t, "step")
+				due, next := w.advance(clock)
+				for _, key := range due {
+					if at, ok := want[key]; !ok || at > clock {
+						t.Fatalf("key %d fired at %d, want %d (armed: %v)", key, clock, at, ok)
+					}
+					delete(want, key)
+				}
+				for key, at := range want {
+					if at <= clock {
+						t.Fatalf("key %d of %d has not fired at %d", key, at, clock)
+					}
+					if next < 0 || next > at {
+						t.Fatalf("next look is at %d, but key %d is due at %d", next, key, at)
+					}
+				}
+			}
+			if w.Len() != len(want) {
+				t.Fatalf("Len() = %d, want %d", w.Len(), len(want))
+			}
+		}
+	})
+}
+
+func TestRunFiresOnTheMillisecondAndSleepsOtherwise(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		fired := map[string]time.Duration{}
+		w := New(func(key string) { fired[key] = time.Since(start) })
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { _ = w.Run(ctx) }()
+		want := map[string]time.Duration{
+			"soon": 3 * time.Millisecond, "second": time.Second, "hour": time.Hour, "year": 400 * 24 * time.Hour,
+			"decade": 3650 * 24 * time.Hour,
+		}
+		for key, in := range want {
+			w.Arm(key, start.Add(in).UnixMilli())
+		}
+		w.Arm("dropped", start.Add(time.Minute).UnixMilli())
+		w.Arm("moved", start.Add(time.Minute).UnixMilli())
+		time.Sleep(time.Second) // virtual
+		w.Disarm("dropped")
+		w.Arm("moved", start.Add(2*time.Hour).UnixMilli())
+		want["moved"] = 2 * time.Hour
+		time.Sleep(3651 * 24 * time.Hour)
+		synctest.Wait()
+		cancel()
+		for key, in := range want {
+			if fired[key] != in {
+				t.Errorf("%s fired after %v, want %v", key, fired[key], in)
+			}
+		}
+		if _, ok := fired["dropped"]; ok {
+			t.Error("a disarmed key fired")
+		}
+	})
+}
+
+func BenchmarkArmAndDisarm(b *testing.B) {
+	w := New(func(int) {})
+	for i := range 100_000 {
+		w.Arm(i, w.now+int64(i)*37)
+	}
+	b.ResetTimer()
+	for i := range b.N {
+		w.Arm(-1, w.now+int64(i%1_000_000))
+		w.Disarm(-1)
+	}
+}
