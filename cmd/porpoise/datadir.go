@@ -19,6 +19,7 @@ import (
 const (
 	lockFile          = "lock"
 	nodeFile          = "node-id"
+	incarnationFile   = "incarnation"
 	adminPasswordFile = "admin-password"
 	adminTokenFile    = "admin-token"
 	clusterKeyFile    = "cluster.key"
@@ -87,6 +88,16 @@ func (d *dataDir) node(wanted, prefix string) (string, error) {
 		wanted = prefix + "-" + randomHex(4)
 	}
 	return wanted, writeSecret(d.file(nodeFile), wanted)
+}
+
+// succeed writes down the life that begins and returns the one before it, "" at the
+// first start.
+func (d *dataDir) succeed(incarnation string) (before string, err error) {
+	text, err := os.ReadFile(d.file(incarnationFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read the last incarnation: %w", err)
+	}
+	return strings.TrimSpace(string(text)), writeSecret(d.file(incarnationFile), incarnation)
 }
 
 // newIncarnation names this life of the process.

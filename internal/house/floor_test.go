@@ -8,10 +8,10 @@ import (
 
 // floors are the rooms from the ground up. A room may import itself and lower floors.
 var floors = map[string]int{
-	"dag": 0, "registry": 0, "ui": 0,
+	"dag": 0, "registry": 0, "ui": 0, "examples": 0,
 	"sql": 1, "internal/rpc": 1,
 	"master": 2, "worker": 2, "apiserver": 2,
-	"cmd": 3, "bench": 3, "examples": 3,
+	"cmd": 3, "bench": 3,
 	"internal/house": 4, "internal/seed": 4,
 }
 
