@@ -218,7 +218,9 @@ func serveUntil(ctx context.Context, server *grpc.Server, listener net.Listener)
 // dialer makes connections to servers of the given roles, as this node in its own role.
 func dialer(certificate *rpc.Certificate, roles ...registry.Role) func(ctx context.Context, address string) (*grpc.ClientConn, error) {
 	creds := certificate.Credentials(roles...)
-	return func(ctx context.Context, address string) (*grpc.ClientConn, error) { return rpc.Dial(ctx, address, creds) }
+	return func(ctx context.Context, address string) (*grpc.ClientConn, error) {
+		return rpc.Dial(ctx, address, creds)
+	}
 }
 
 // startMaster runs a master that others dial at the advertised address, or at the

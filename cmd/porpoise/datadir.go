@@ -65,7 +65,9 @@ func openData(path string) (*dataDir, error) {
 // Close gives the lock up.
 func (d *dataDir) Close() error { return d.lock.Close() }
 
-func (d *dataDir) file(name ...string) string { return filepath.Join(append([]string{d.path}, name...)...) }
+func (d *dataDir) file(name ...string) string {
+	return filepath.Join(append([]string{d.path}, name...)...)
+}
 
 // node returns the node's name: the wanted one, or that of the folder, made up at the
 // first start as prefix and eight random digits.
