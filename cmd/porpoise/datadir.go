@@ -19,6 +19,7 @@ import (
 const (
 	lockFile          = "lock"
 	nodeFile          = "node-id"
+	incarnationFile   = "incarnation"
 	adminPasswordFile = "admin-password"
 	adminTokenFile    = "admin-token"
 	clusterKeyFile    = "cluster.key"
@@ -64,7 +65,9 @@ func openData(path string) (*dataDir, error) {
 // Close gives the lock up.
 func (d *dataDir) Close() error { return d.lock.Close() }
 
-func (d *dataDir) file(name ...string) string { return filepath.Join(append([]string{d.path}, name...)...) }
+func (d *dataDir) file(name ...string) string {
+	return filepath.Join(append([]string{d.path}, name...)...)
+}
 
 // node returns the node's name: the wanted one, or that of the folder, made up at the
 // first start as prefix and eight random digits.
@@ -87,6 +90,16 @@ func (d *dataDir) node(wanted, prefix string) (string, error) {
 		wanted = prefix + "-" + randomHex(4)
 	}
 	return wanted, writeSecret(d.file(nodeFile), wanted)
+}
+
+// succeed writes down the life that begins and returns the one before it, "" at the
+// first start.
+func (d *dataDir) succeed(incarnation string) (before string, err error) {
+	text, err := os.ReadFile(d.file(incarnationFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read the last incarnation: %w", err)
+	}
+	return strings.TrimSpace(string(text)), writeSecret(d.file(incarnationFile), incarnation)
 }
 
 // newIncarnation names this life of the process.
