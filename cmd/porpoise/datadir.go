@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -52,7 +53,7 @@ func openData(path string) (*dataDir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
-	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := takeLock(lock); err != nil {
 		_ = lock.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, fmt.Errorf("data folder %s: %w; stop it, or give --data another folder", abs, errDataInUse)
@@ -60,6 +61,20 @@ func openData(path string) (*dataDir, error) {
 		return nil, fmt.Errorf("lock data folder %s: %w", abs, err)
 	}
 	return &dataDir{path: abs, lock: lock}, nil
+}
+
+// takeLock takes the lock or fails at once, but for a health check, which holds it for an
+// instant to see whether somebody else does.
+func takeLock(lock *os.File) error {
+	const tries, between = 3, 20 * time.Millisecond
+	var err error
+	for range tries {
+		if err = unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err == nil || !errors.Is(err, unix.EWOULDBLOCK) {
+			return err
+		}
+		time.Sleep(between)
+	}
+	return err
 }
 
 // Close gives the lock up.
