@@ -44,9 +44,13 @@ func (o *outbound) add(put func(*rpc.MasterMessage)) {
 	}
 }
 
+// take returns what was added since, nil for nothing.
 func (o *outbound) take() *rpc.MasterMessage {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.parts == 0 {
+		return nil
+	}
 	m := o.message
 	o.message, o.parts = &rpc.MasterMessage{}, 0
 	return m
@@ -65,7 +69,11 @@ func (o *outbound) run(ctx context.Context, stream sender) error {
 			return nil
 		case <-o.some:
 		}
-		for _, message := range split(o.take()) {
+		message := o.take()
+		if message == nil {
+			continue
+		}
+		for _, message := range split(message) {
 			if err := stream.Send(message); err != nil {
 				return err
 			}
