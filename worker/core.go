@@ -46,6 +46,7 @@ type core struct {
 
 	runner  *runner.Client // nil: not there
 	toRun   *runner.Order
+	forget  []string // ends that the outbox has once it is written
 	calls   callers
 	pacer   int
 	ticked  time.Time
@@ -148,14 +149,21 @@ func (c *core) setWake(wake *time.Timer) {
 
 // flush carries out what the turn has decided: first the disk, then the others.
 func (c *core) flush() {
+	// With a full disk the ends still go out; what must not happen without a record waits:
+	// calls are not made, and the runner keeps what it has.
+	safe := true
 	if err := c.kept.write(); err != nil {
 		c.log.Error("outbox not written", "error", err)
-	} else {
-		for _, s := range c.outbox.due(c.now, c.routes, maxSend) {
-			m := c.message(c.links[s.to])
-			m.Reports = append(m.Reports, s.report)
-		}
+		safe = false
+	}
+	for _, s := range c.outbox.due(c.now, c.routes, maxSend) {
+		m := c.message(c.links[s.to])
+		m.Reports = append(m.Reports, s.report)
+	}
+	if safe {
 		c.calls.release()
+		c.toRun.Forget = append(c.toRun.Forget, c.forget...)
+		c.forget = c.forget[:0]
 	}
 	if c.runner != nil && (len(c.toRun.Starts)+len(c.toRun.Stops)+len(c.toRun.Forget)+len(c.toRun.Outputs) > 0 || c.toRun.Quit) {
 		c.runner.Send(c.toRun)

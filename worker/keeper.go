@@ -148,7 +148,7 @@ func (c *core) started(s *runner.Started) {
 
 // ended takes the end of a process. The runner may forget it once the outbox has it.
 func (c *core) ended(e *runner.Exit) {
-	c.toRun.Forget = append(c.toRun.Forget, e.Mark)
+	c.forget = append(c.forget, e.Mark)
 	a := c.attempts[e.Mark]
 	if a == nil {
 		if _, ok := c.finished.get(e.Mark); ok {
