@@ -156,7 +156,7 @@ func TestAFormerOwnerIsRefused(t *testing.T) {
 	gate := filepath.Join(t.TempDir(), "gate")
 	d := workertest.Shell(1, "while [ ! -e "+gate+" ]; do sleep 0.02; done")
 	d.OwnerEpoch = 5
-	old := workertest.Shell(1, "echo never")
+	old := workertest.Dispatch(1, "noop", struct{}{}) // it would be answered at once
 	old.Attempt.Number, old.Attempt.Token, old.OwnerEpoch = 2, "old", 4
 	m.Send(&rpc.MasterMessage{Dispatches: []*rpc.Dispatch{d}})
 	m.Report("t1", "running")
