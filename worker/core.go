@@ -46,7 +46,8 @@ type core struct {
 
 	runner  *runner.Client // nil: not there
 	toRun   *runner.Order
-	forget  []string // ends that the outbox has once it is written
+	ready   chan struct{} // closed when the runner has said for the first time what is alive
+	forget  []string      // ends that the outbox has once it is written
 	calls   callers
 	pacer   int
 	ticked  time.Time
@@ -62,6 +63,7 @@ func newCore(cfg *Config, k *kept) *core {
 		attempts: map[string]*attempt{}, finished: newRecent[string, *rpc.Report](maxFinished),
 		epochs: newRecent[int64, int64](maxEpochs), outbox: newOutbox(), kept: k, asks: newAsks(),
 		links: map[string]*link{}, toRun: &runner.Order{}, pending: map[*link]*rpc.WorkerMessage{}, now: time.Now(),
+		ready: make(chan struct{}),
 	}
 	c.outbox.nextID = k.nextID
 	ids := make([]int64, 0, len(k.reports))

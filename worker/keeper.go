@@ -90,6 +90,11 @@ func (c *core) handleNews(client *runner.Client, n *runner.News) {
 // what has ended is reported, and what it never took is sent to it again.
 func (c *core) attach(client *runner.Client, attached *runner.Attached) {
 	c.runner = client
+	select {
+	case <-c.ready:
+	default:
+		close(c.ready)
+	}
 	for _, s := range attached.Running {
 		c.adopt(s)
 	}
