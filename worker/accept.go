@@ -35,8 +35,8 @@ func (c *core) handle(l *link, m *rpc.MasterMessage) {
 		c.asks.announce(node, waiting, c.now)
 	}
 	for _, a := range m.Acks {
-		if c.outbox.ack(a, c.now) {
-			c.kept.gone(a.OutboxId)
+		if r := c.outbox.ack(a, c.now); r != nil {
+			c.acked(r)
 		}
 	}
 	for _, d := range m.Dispatches {
@@ -48,6 +48,18 @@ func (c *core) handle(l *link, m *rpc.MasterMessage) {
 	for _, v := range m.GetTick().GetVerdicts() {
 		c.verdict(node, v)
 	}
+}
+
+// acked takes a report off the disk. Its master has all of it: what stays in memory is
+// enough to answer a dispatch that comes again.
+func (c *core) acked(r *rpc.Report) {
+	c.kept.gone(r.OutboxId)
+	if r.State == "running" {
+		return
+	}
+	short := protoReport(r)
+	short.Message, short.Outputs, short.Tail = "", nil, nil
+	c.finished.put(markOf(r.Attempt), short)
 }
 
 // stale says that a master's epoch is lower than one seen for the instance: it has lost
@@ -70,6 +82,9 @@ func (c *core) dispatch(node string, d *rpc.Dispatch) {
 		return
 	}
 	if a := c.attempts[mark]; a != nil {
+		if d.OwnerEpoch < a.epoch {
+			return
+		}
 		a.owner, a.epoch = node, d.OwnerEpoch
 		if a.startedAt != 0 && !c.outbox.resend(mark, node, c.now) {
 			c.report(mark, &rpc.Report{Attempt: id, State: "running", StartedAt: a.startedAt}, node)
@@ -185,6 +200,9 @@ func (c *core) killFor(node string, k *rpc.Kill) {
 	}
 	mark := markOf(id)
 	if a := c.attempts[mark]; a != nil {
+		if k.OwnerEpoch < a.epoch {
+			return
+		}
 		a.owner, a.epoch = node, k.OwnerEpoch
 		grace := k.GraceMs
 		if grace <= 0 {

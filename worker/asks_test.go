@@ -13,10 +13,21 @@ var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 // masterModel is a master as the protocol has it: it takes asks, gives back what is not
 // used, and sends attempts; what it says is under way for a while.
 type masterModel struct {
-	held    int
-	toHim   []grant
-	toUs    []func()
-	waiting int
+	held  int
+	toHim []grant
+	toUs  []func()
+}
+
+// deliver brings him what was sent; back tells how much of a recall he gives back.
+func (m *masterModel) deliver(back func(n int)) {
+	for _, g := range m.toHim {
+		m.held += g.ask
+		if n := min(g.recall, m.held); n > 0 {
+			m.held -= n
+			m.toUs = append(m.toUs, func() { back(n) })
+		}
+	}
+	m.toHim = nil
 }
 
 func TestAsksAreNeverAboveTheFreeSlots(t *testing.T) {
@@ -46,14 +57,7 @@ func TestAsksAreNeverAboveTheFreeSlots(t *testing.T) {
 			},
 			"deliver": func(t *rapid.T) {
 				for name, m := range masters {
-					for _, g := range m.toHim {
-						m.held += g.ask
-						if back := min(g.recall, m.held); back > 0 {
-							m.held -= back
-							m.toUs = append(m.toUs, func() { a.unused(name, back) })
-						}
-					}
-					m.toHim = nil
+					m.deliver(func(back int) { a.unused(name, back) })
 				}
 			},
 			"send": func(t *rapid.T) {

@@ -46,6 +46,8 @@ type core struct {
 
 	runner  *runner.Client // nil: not there
 	toRun   *runner.Order
+	ready   chan struct{} // closed when the runner has said for the first time what is alive
+	forget  []string      // ends that the outbox has once it is written
 	calls   callers
 	pacer   int
 	ticked  time.Time
@@ -61,6 +63,7 @@ func newCore(cfg *Config, k *kept) *core {
 		attempts: map[string]*attempt{}, finished: newRecent[string, *rpc.Report](maxFinished),
 		epochs: newRecent[int64, int64](maxEpochs), outbox: newOutbox(), kept: k, asks: newAsks(),
 		links: map[string]*link{}, toRun: &runner.Order{}, pending: map[*link]*rpc.WorkerMessage{}, now: time.Now(),
+		ready: make(chan struct{}),
 	}
 	c.outbox.nextID = k.nextID
 	ids := make([]int64, 0, len(k.reports))
@@ -148,14 +151,21 @@ func (c *core) setWake(wake *time.Timer) {
 
 // flush carries out what the turn has decided: first the disk, then the others.
 func (c *core) flush() {
+	// With a full disk the ends still go out; what must not happen without a record waits:
+	// calls are not made, and the runner keeps what it has.
+	safe := true
 	if err := c.kept.write(); err != nil {
 		c.log.Error("outbox not written", "error", err)
-	} else {
-		for _, s := range c.outbox.due(c.now, c.routes, maxSend) {
-			m := c.message(c.links[s.to])
-			m.Reports = append(m.Reports, s.report)
-		}
+		safe = false
+	}
+	for _, s := range c.outbox.due(c.now, c.routes, maxSend) {
+		m := c.message(c.links[s.to])
+		m.Reports = append(m.Reports, s.report)
+	}
+	if safe {
 		c.calls.release()
+		c.toRun.Forget = append(c.toRun.Forget, c.forget...)
+		c.forget = c.forget[:0]
 	}
 	if c.runner != nil && (len(c.toRun.Starts)+len(c.toRun.Stops)+len(c.toRun.Forget)+len(c.toRun.Outputs) > 0 || c.toRun.Quit) {
 		c.runner.Send(c.toRun)

@@ -90,6 +90,11 @@ func (c *core) handleNews(client *runner.Client, n *runner.News) {
 // what has ended is reported, and what it never took is sent to it again.
 func (c *core) attach(client *runner.Client, attached *runner.Attached) {
 	c.runner = client
+	select {
+	case <-c.ready:
+	default:
+		close(c.ready)
+	}
 	for _, s := range attached.Running {
 		c.adopt(s)
 	}
@@ -148,7 +153,7 @@ func (c *core) started(s *runner.Started) {
 
 // ended takes the end of a process. The runner may forget it once the outbox has it.
 func (c *core) ended(e *runner.Exit) {
-	c.toRun.Forget = append(c.toRun.Forget, e.Mark)
+	c.forget = append(c.forget, e.Mark)
 	a := c.attempts[e.Mark]
 	if a == nil {
 		if _, ok := c.finished.get(e.Mark); ok {

@@ -19,6 +19,8 @@ const (
 	reconnectMost  = 2 * time.Second
 	// welcomeWithin is how long a master may take to answer Hello.
 	welcomeWithin = 5 * time.Second
+	// runnerWithin is how long the first Hello waits for the runner's list of what is alive.
+	runnerWithin = 15 * time.Second
 	// maxReportBytes is what of the reports goes into one message, far below the limit of 4 MiB.
 	maxReportBytes = 1 << 20
 )
@@ -88,6 +90,14 @@ func (l *link) take() *rpc.WorkerMessage {
 
 // keepLinks holds a link to every master that is listed.
 func (c *core) keepLinks(ctx context.Context, peers <-chan []Peer) {
+	// Hello names what is alive, and a master takes what it does not name for gone.
+	select {
+	case <-c.ready:
+	case <-ctx.Done():
+		return
+	case <-time.After(runnerWithin):
+		c.log.Error("no runner yet: masters are told of no attempts")
+	}
 	running := map[Peer]context.CancelFunc{}
 	var all sync.WaitGroup
 	defer all.Wait()

@@ -76,23 +76,23 @@ func reportSize(r *rpc.Report) int {
 	return n
 }
 
-// ack takes a master's answer and says whether the report has left.
-func (o *outbox) ack(a *rpc.Ack, now time.Time) bool {
+// ack takes a master's answer and returns the report if it has left by that.
+func (o *outbox) ack(a *rpc.Ack, now time.Time) *rpc.Report {
 	l := o.items[a.OutboxId]
 	if l == nil {
-		return false
+		return nil
 	}
 	switch a.Verdict {
 	case "ok", "stale":
 		o.drop(a.OutboxId)
-		return true
+		return l.report
 	case "not_owner":
 		l.owner = nodeOf(a.Owner)
 		if l.owner != "" && l.tries <= 1 {
 			o.reschedule(a.OutboxId, l, now)
 		}
 	}
-	return false
+	return nil
 }
 
 // nodeOf takes the node out of "node:incarnation".

@@ -58,6 +58,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer stop()
 	masters, err := w.cfg.Masters.Watch(parts)
 	if err != nil {
+		_ = c.kept.file.Close()
 		return fmt.Errorf("watch masters: %w", err)
 	}
 	var all sync.WaitGroup
@@ -70,6 +71,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		if err != nil {
 			stop()
 			all.Wait()
+			_ = c.kept.file.Close()
 			return fmt.Errorf("watch apiservers: %w", err)
 		}
 		all.Go(func() { c.keepReaders(parts, readers) })

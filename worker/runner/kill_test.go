@@ -100,7 +100,7 @@ echo done`))
 func TestARunnerThatComesAfterAKilledOneEndsItsTasks(t *testing.T) {
 	t.Parallel()
 	h := launch(t)
-	h.start(shell(1, `echo before; setsid sleep 1001 & echo $! > `+pidFile(h, "away")+`; sleep 1002`), shell(2, "echo two"))
+	h.start(shell(1, `echo before; (setsid sh -c 'echo $$ > `+pidFile(h, "away")+`; exec sleep 1001' &); sleep 1002`), shell(2, "echo two"))
 	h.exit("m2")
 	s := readPid(t, pidFile(h, "away"))
 	waitFor(t, "output on disk", func() bool {
