@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +16,7 @@ import (
 )
 
 // million is how many instances the lists are tried on.
-const million = 1_000_000
+var million = int64(math.Pow10(fillDigits))
 
 // fillMillion writes a million instances of ten projects, each with ten workflows: nearly all
 // succeeded; of the other states there are a thousand each, the oldest.
@@ -48,12 +49,16 @@ func fillMillion(t *testing.T, s *Store) {
 	}
 	do("CREATE TABLE digit (n INTEGER)")
 	do("INSERT INTO digit VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)")
-	n := "a.n + 10 * b.n + 100 * c.n + 1000 * d.n + 10000 * e.n + 100000 * f.n"
+	var terms, tables []string
+	for i := range fillDigits {
+		terms = append(terms, fmt.Sprintf("%d * d%d.n", int64(math.Pow10(i)), i))
+		tables = append(tables, fmt.Sprintf("digit d%d", i))
+	}
 	do(`INSERT INTO workflow_instance (` + strings.Join(instanceInsert.cols, ", ") + `)
 		SELECT n + 1, n % 100 + 1, n % 10 + 1, 1, CASE WHEN n >= 9000 THEN 'success' WHEN n % 9 = 0 THEN 'running' WHEN n % 9 = 1 THEN 'failed'
 		WHEN n % 9 = 2 THEN 'stopped' WHEN n % 9 = 3 THEN 'paused' WHEN n % 9 = 4 THEN 'submitted' ELSE 'quarantined' END,
 		'', 1, CASE WHEN n < 9000 AND n % 9 = 0 THEN 'm1:a' ELSE '' END, 1, 0, 5, 0, n, 's1', '', '', 'only', 0, '', 2, 'continue', 0, 'ann',
-		1000 + n, 0, 0, 0 FROM (SELECT ` + n + ` AS n FROM digit a, digit b, digit c, digit d, digit e, digit f) AS r`)
+		1000 + n, 0, 0, 0 FROM (SELECT ` + strings.Join(terms, " + ") + ` AS n FROM ` + strings.Join(tables, ", ") + `) AS r`)
 	for _, text := range indexes {
 		do("CREATE " + text)
 	}
@@ -75,7 +80,7 @@ func millionLists(t *testing.T, s *Store) map[string]func() int {
 			return len(rows)
 		}
 	}
-	middle, err := encodeCursor("instances", listCursor{At: 1000 + million/2, ID: million / 2})
+	middle, err := encodeCursor("instances", listCursor{At: dag.Millis(1000 + million/2), ID: million / 2})
 	if err != nil {
 		t.Fatal(err)
 	}
