@@ -201,17 +201,7 @@ func rowBytes(args []any) int {
 	return n
 }
 
-func (b *batch) query(ctx context.Context, text string, args []any) (*stdsql.Rows, error) {
-	if st := b.w.stmts[text]; st != nil {
-		return b.tx.StmtContext(ctx, st).QueryContext(ctx, args...)
-	}
-	if _, known := b.w.stmts[text]; !b.s.dial.mysql && !known && len(b.w.stmts) < maxStatements {
-		b.w.stmts[text] = nil
-	}
-	return b.tx.QueryContext(ctx, text, args...)
-}
-
-// exec runs a statement over a list of ids, in chunks; text holds one %s for the marks.
+// execIDs runs a statement over a list of ids, in chunks; text holds one %s for the marks.
 func (b *batch) execIDs(ctx context.Context, text string, ids []int64, before ...any) error {
 	return eachChunk(ids, func(chunk []any) error {
 		_, err := b.w.exec(ctx, b.tx, fmt.Sprintf(text, marks(len(chunk))), append(slices.Clone(before), chunk...))

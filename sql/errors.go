@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 
 	"github.com/go-sql-driver/mysql"
 	"modernc.org/sqlite"
@@ -68,6 +69,7 @@ const (
 	mysqlKilledQuery   = 1317
 	mysqlKilledSession = 1927 // MariaDB
 	mysqlReadOnly      = 1290
+	mysqlNoTable       = 1146
 	mysqlRecordChanged = 1020 // MariaDB with innodb_snapshot_isolation
 )
 
@@ -94,6 +96,11 @@ func duplicate(err error) bool {
 		return true
 	}
 	return mysqlNumber(err) == mysqlDuplicate
+}
+
+// noTable reports whether a statement named a table that is not there; SQLite has no code for it.
+func noTable(err error) bool {
+	return mysqlNumber(err) == mysqlNoTable || sqliteCode(err) == sqlite3.SQLITE_ERROR && strings.Contains(err.Error(), "no such table")
 }
 
 // retryable reports whether the whole transaction, rolled back, may well succeed now.

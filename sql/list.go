@@ -182,14 +182,13 @@ func (s *Store) InstanceCounts(ctx context.Context, f InstanceFilter) (map[dag.I
 	for _, state := range states {
 		f.States = []dag.InstanceState{state}
 		for _, st := range f.streams() {
-			var n int
-			err := s.read.QueryRowContext(ctx, `SELECT COUNT(*) FROM (SELECT id FROM workflow_instance WHERE `+st.where+` LIMIT ?) AS c`,
-				append(st.args, MaxCount-out[state])...).Scan(&n)
+			n, err := collect(ctx, s, func(scan func(...any) error) (n int, err error) { return n, scan(&n) },
+				`SELECT COUNT(*) FROM (SELECT id FROM workflow_instance WHERE `+st.where+` LIMIT ?) AS c`, append(st.args, MaxCount-out[state])...)
 			if err != nil {
-				return nil, fmt.Errorf("count instances: %w", explain(err))
+				return nil, fmt.Errorf("count instances: %w", err)
 			}
-			if n > 0 {
-				out[state] += n
+			if n[0] > 0 {
+				out[state] += n[0]
 			}
 			if out[state] >= MaxCount {
 				break

@@ -3,35 +3,51 @@ package sql
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // loadChunk bounds the instances that one set of reads fetches.
 const loadChunk = 64
 
-// load reads what was won. Those that were lost meanwhile are left out.
+// load reads what was won. Those that were lost meanwhile are left out. Rows that cannot be
+// read must not keep those beside them: each is read alone then.
 func (s *Store) load(ctx context.Context, won []ownership) ([]Claimed, error) {
 	out := make([]Claimed, 0, len(won))
-	for len(won) > 0 {
-		n := min(len(won), loadChunk)
-		var part []Claimed
-		var err error
-		for try := range maxTries {
-			if try > 0 {
-				if perr := pause(ctx, try); perr != nil {
-					return out, perr
+	for chunk := range slices.Chunk(won, loadChunk) {
+		part, err := s.loadRetrying(ctx, chunk)
+		switch {
+		case err == nil:
+			out = append(out, part...)
+			continue
+		case away(err) || ctx.Err() != nil:
+			return out, fmt.Errorf("load claimed instances: %w", err)
+		}
+		for _, o := range chunk {
+			part, err := s.loadRetrying(ctx, []ownership{o})
+			if err != nil {
+				if away(err) || ctx.Err() != nil {
+					return out, fmt.Errorf("load claimed instances: %w", err)
 				}
+				part = []Claimed{{Instance: InstanceRow{ID: o.id, Owner: o.owner, OwnerEpoch: o.epoch}, Err: fmt.Errorf("load instance %d: %w", o.id, err)}}
 			}
-			if part, err = s.loadOnce(ctx, won[:n]); err == nil {
-				break
-			}
+			out = append(out, part...)
 		}
-		if err != nil {
-			return out, fmt.Errorf("load claimed instances: %w", explain(err))
-		}
-		out = append(out, part...)
-		won = won[n:]
 	}
 	return out, nil
+}
+
+func (s *Store) loadRetrying(ctx context.Context, won []ownership) (out []Claimed, err error) {
+	for try := range maxTries {
+		if try > 0 {
+			if perr := pause(ctx, try); perr != nil {
+				return nil, perr
+			}
+		}
+		if out, err = s.loadOnce(ctx, won); err == nil || !away(err) {
+			break
+		}
+	}
+	return out, explain(err)
 }
 
 func (s *Store) loadOnce(ctx context.Context, won []ownership) ([]Claimed, error) {
@@ -201,6 +217,9 @@ func (s *Store) TakeOver(ctx context.Context, from, to string, limit int) ([]Cla
 
 // collect runs a query on the readers and scans every row.
 func collect[T any](ctx context.Context, s *Store, scan func(func(...any) error) (T, error), query string, args ...any) ([]T, error) {
+	if s.trace != nil {
+		s.trace(query, args)
+	}
 	rows, err := s.read.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, explain(err)

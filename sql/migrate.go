@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -50,7 +52,7 @@ func (s *Store) Migrate(ctx context.Context) error {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	defer done()
-	if err := s.refuseNewer(ctx, p); err != nil {
+	if _, err := s.refuseNewer(ctx); err != nil {
 		return err
 	}
 	ran, err := p.Up(ctx)
@@ -78,33 +80,40 @@ func (s *Store) birthID() string {
 
 // CheckSchema returns ErrSchema, with what to do, unless the schema is exactly this program's.
 func (s *Store) CheckSchema(ctx context.Context) error {
-	p, done, err := s.migrations()
-	if err != nil {
-		return fmt.Errorf("check schema: %w", err)
+	older, err := s.refuseNewer(ctx)
+	if err == nil && older {
+		err = fmt.Errorf("%w: it is older; run porpoise migrate", ErrSchema)
 	}
-	defer done()
-	if err := s.refuseNewer(ctx, p); err != nil {
-		return err
-	}
-	pending, err := p.HasPending(ctx)
-	if err != nil {
-		return fmt.Errorf("check schema: %w", explain(err))
-	}
-	if pending {
-		return fmt.Errorf("%w: it is older; run porpoise migrate", ErrSchema)
-	}
-	return nil
+	return err
 }
 
-func (s *Store) refuseNewer(ctx context.Context, p *goose.Provider) error {
-	have, want, err := p.GetVersions(ctx)
+// refuseNewer compares the schema with this program's, without a change to either.
+func (s *Store) refuseNewer(ctx context.Context) (older bool, err error) {
+	want, err := s.builtFor()
 	if err != nil {
-		return fmt.Errorf("read schema version: %w", explain(err))
+		return false, fmt.Errorf("read schema version: %w", err)
 	}
-	if have > want {
-		return fmt.Errorf("%w: schema version %d is newer than this program's %d; run a newer porpoise", ErrSchema, have, want)
+	var have int64
+	err = s.read.QueryRowContext(ctx, `SELECT COALESCE(MAX(version_id), 0) FROM schema_version WHERE is_applied = 1`).Scan(&have)
+	switch {
+	case noTable(err):
+		have = 0
+	case err != nil:
+		return false, fmt.Errorf("read schema version: %w", explain(err))
+	case have > want:
+		return false, fmt.Errorf("%w: schema version %d is newer than this program's %d; run a newer porpoise", ErrSchema, have, want)
 	}
-	return nil
+	return have < want, nil
+}
+
+// builtFor is the version of the last of the files, which begin with it.
+func (s *Store) builtFor() (int64, error) {
+	files, err := fs.ReadDir(schema, "schema/"+s.dial.name)
+	if err != nil {
+		return 0, err
+	}
+	number, _, _ := strings.Cut(files[len(files)-1].Name(), "_")
+	return strconv.ParseInt(number, 10, 64)
 }
 
 // migrations returns the means to bring the schema up; done must be called after their use.

@@ -170,6 +170,10 @@ type Claimed struct {
 	Attempts []dag.Attempt // the live ones
 	Controls []ControlRow  // not yet applied, in id order
 	Version  Version
+	// Err is set where the instance is owned but its rows cannot be read: its version is missing,
+	// or what stands in them is none of ours. Only id, owner and epoch are certain then; it is
+	// to be quarantined.
+	Err error
 }
 
 // Transition is what one or more Steps of one instance changed. Commit writes it only if

@@ -47,6 +47,8 @@ type Store struct {
 	read *sqlx.DB // reads; the same as db on MySQL
 	ids  blocks
 	now  func() time.Time
+	// trace, where a test sets it, sees the queries of the readers.
+	trace func(query string, args []any)
 	// migrateDSN is MySQL's for migrations, "" on SQLite.
 	migrateDSN string
 

@@ -116,6 +116,18 @@ func poisonFailsAlone(t *testing.T, b *bench) {
 	}
 }
 
+func instanceWithoutVersionIsClaimedAlone(t *testing.T, b *bench) {
+	good, bad := b.begin(), b.begin(func(s *sql.Start) { s.Version = 77 })
+	got := b.claim("m1:a")
+	if len(got) != 2 || got[0].Instance.ID != good || got[0].Err != nil || got[0].Version.Version != 1 {
+		t.Fatalf("claimed %+v", got)
+	}
+	if c := got[1]; c.Instance.ID != bad || c.Instance.OwnerEpoch != 1 || !errors.Is(c.Err, sql.ErrNotFound) {
+		t.Fatalf("claimed %+v", c)
+	}
+	b.must(b.Quarantine(b.ctx, bad, 1, dag.ReasonCrashed, got[1].Err.Error()))
+}
+
 func claimsCountCrashesAndCommitsClearThem(t *testing.T, b *bench) {
 	o := b.take("m1:a")
 	for i := range 2 {

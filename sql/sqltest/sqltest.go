@@ -38,6 +38,7 @@ var cases = []struct {
 	{"AReleasedInstanceIsClosedToItsOwner", releasedInstanceIsClosedToItsOwner},
 	{"TheSameTransitionTwiceIsOnce", sameTransitionTwiceIsOnce},
 	{"APoisonedTransitionFailsAlone", poisonFailsAlone},
+	{"AnInstanceWithoutVersionIsClaimedAlone", instanceWithoutVersionIsClaimedAlone},
 	{"ClaimsCountCrashesAndCommitsClearThem", claimsCountCrashesAndCommitsClearThem},
 	{"ATakeoverIsWonByOne", takeOverIsWonByOne},
 	{"OnlyTheLastValueOfAnAttemptStays", onlyLastValuesOfOneTransitionStay},
