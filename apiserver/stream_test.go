@@ -39,6 +39,14 @@ func (b *bench) listen(t *testing.T, srv *httptest.Server, topics, last string) 
 	return &listener{t: t, resp: resp, in: bufio.NewReader(resp.Body)}
 }
 
+// open serves b on loopback. Streams that are still open at the end are cut.
+func (b *bench) open(t *testing.T) *httptest.Server {
+	t.Helper()
+	srv := httptest.NewServer(b.handler)
+	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
+	return srv
+}
+
 // next returns one message: its id, kind and data.
 func (l *listener) next() (id, kind, data string) {
 	l.t.Helper()
@@ -67,9 +75,8 @@ func TestStreamResumesAfterTheLastEvent(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	id := b.seed("alpha")
-	b.begin(id)
-	srv := httptest.NewServer(b.handler)
-	defer srv.Close()
+	b.assign(id)
+	srv := b.open(t)
 	events := decode[List[Event]](t, b.must(200, "GET", "/api/v1/instances/"+id+"/events", "")).Items
 	if len(events) < 2 {
 		t.Fatalf("events = %+v", events)
@@ -96,8 +103,7 @@ func TestStreamOfListsTellsWhatChanged(t *testing.T) {
 	b := newBench(t)
 	b.seed("alpha")
 	b.seed("beta")
-	srv := httptest.NewServer(b.handler)
-	defer srv.Close()
+	srv := b.open(t)
 	l := b.listen(t, srv, "instances:beta", "")
 	if _, kind, data := l.next(); kind != "changed" || data != `{"topic":"instances:beta"}` {
 		t.Errorf("first message %s %s", kind, data)
@@ -114,8 +120,7 @@ func TestStreamOfListsTellsWhatChanged(t *testing.T) {
 func TestA15StreamsOfOneUserAreBounded(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	srv := httptest.NewServer(b.handler)
-	defer srv.Close()
+	srv := b.open(t)
 	var open []*listener
 	for range maxStreams {
 		l := b.listen(t, srv, "instances", "")
@@ -196,8 +201,7 @@ func TestLogIsTextAndNeverAPage(t *testing.T) {
 	if win.Data != "three\n" || !win.EOF || win.NextOffset != 36 || win.Size != 36 {
 		t.Errorf("JSON window %+v", win)
 	}
-	srv := httptest.NewServer(b.handler)
-	defer srv.Close()
+	srv := b.open(t)
 	r, err := http.NewRequestWithContext(t.Context(), "GET", srv.URL+path+"?follow=true", nil)
 	if err != nil {
 		t.Fatal(err)
