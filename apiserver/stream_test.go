@@ -188,7 +188,9 @@ func (l talkingLogs) Follow(_ context.Context, _ string, _ logs.Query, yield fun
 
 func TestLogIsTextAndNeverAPage(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, func(c *Config) { c.Logs = talkingLogs{lines: []string{"<script>alert(1)</script>\n", "two\n", "three\n"}} })
+	b := newBench(t, func(c *Config) {
+		c.Logs = talkingLogs{lines: []string{"<script>alert(1)</script>\n", "two\n", "three\n"}}
+	})
 	id := b.seed("alpha")
 	b.assign(id)
 	path := "/api/v1/instances/" + id + "/tasks/extract/attempts/1/log"
