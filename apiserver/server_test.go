@@ -40,9 +40,21 @@ type bench struct {
 }
 
 // clock is moved by hand where a test is about time.
-type clock struct{ ahead atomic.Int64 }
+type clock struct {
+	ahead  atomic.Int64
+	frozen atomic.Int64 // Unix ns; zero runs
+}
 
-func (c *clock) Now() time.Time           { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) Now() time.Time {
+	now := time.Now()
+	if ns := c.frozen.Load(); ns != 0 {
+		now = time.Unix(0, ns)
+	}
+	return now.Add(time.Duration(c.ahead.Load()))
+}
+
+// freeze lets time pass only by advance, for tests that a slow machine could outrun.
+func (c *clock) freeze()                  { c.frozen.Store(time.Now().UnixNano()) }
 func (c *clock) advance(by time.Duration) { c.ahead.Add(int64(by)) }
 
 // hintLog keeps the hints that were given.
