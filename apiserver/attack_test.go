@@ -183,6 +183,7 @@ func TestA10SessionsEndWhenTheyShould(t *testing.T) {
 	b := newBench(t)
 	b.must(201, "PUT", "/api/v1/projects/alpha", "")
 	b.must(201, "POST", "/api/v1/users", `{"name":"ann","password":"ann's first password"}`)
+	b.clock.freeze()
 	me := func(c *http.Cookie) int { return b.with("GET", "/api/v1/session", "", nil, c).Code }
 	enter := func() *http.Cookie {
 		t.Helper()
@@ -358,6 +359,7 @@ func TestA14InjectedTextIsOnlyText(t *testing.T) {
 func TestA15GuessingIsSlowedDown(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
+	b.clock.freeze()
 	for _, user := range []string{"admin", "nobody"} {
 		var codes []int
 		for range freeTries + 2 {

@@ -40,9 +40,21 @@ type bench struct {
 }
 
 // clock is moved by hand where a test is about time.
-type clock struct{ ahead atomic.Int64 }
+type clock struct {
+	ahead  atomic.Int64
+	frozen atomic.Int64 // Unix ns; zero runs
+}
 
-func (c *clock) Now() time.Time           { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) Now() time.Time {
+	now := time.Now()
+	if ns := c.frozen.Load(); ns != 0 {
+		now = time.Unix(0, ns)
+	}
+	return now.Add(time.Duration(c.ahead.Load()))
+}
+
+// freeze lets time pass only by advance, for tests that a slow machine could outrun.
+func (c *clock) freeze()                  { c.frozen.Store(time.Now().UnixNano()) }
 func (c *clock) advance(by time.Duration) { c.ahead.Add(int64(by)) }
 
 // hintLog keeps the hints that were given.
@@ -185,7 +197,15 @@ func (b *bench) seed(project string) string {
 }
 
 // begin lets a master's hands be ours: it claims what was started and steps it.
-func (b *bench) begin(id string) {
+func (b *bench) begin(id string) { b.drive(id, dag.Begin{}) }
+
+// assign goes on to where worker w1 has the first task.
+func (b *bench) assign(id string) {
+	b.drive(id, dag.Begin{}, dag.Assign{Task: 0, Worker: "w1", Incarnation: "b1", Token: "t1"},
+		dag.Report{Task: 0, Number: 1, Token: "t1", State: dag.AttemptRunning, StartedAt: dag.MillisOf(time.Now())})
+}
+
+func (b *bench) drive(id string, inputs ...dag.Input) {
 	b.t.Helper()
 	ctx := context.Background()
 	n, _ := parseID(id)
@@ -206,10 +226,12 @@ func (b *bench) begin(id string) {
 			b.t.Fatal(err)
 		}
 		in := dag.NewInstance(plan, n, dag.StartOptions{Params: got[0].Instance.Params})
-		fx := in.Step(dag.Begin{}, dag.MillisOf(time.Now()))
-		errs := b.db.Commit(ctx, []sql.Transition{{Instance: in, Plan: plan, Epoch: got[0].Instance.OwnerEpoch, Effects: &fx, At: dag.MillisOf(time.Now())}})
-		if errs[0] != nil {
-			b.t.Fatal(errs[0])
+		for _, input := range inputs {
+			fx := in.Step(input, dag.MillisOf(time.Now()))
+			errs := b.db.Commit(ctx, []sql.Transition{{Instance: in, Plan: plan, Epoch: got[0].Instance.OwnerEpoch, Effects: &fx, At: dag.MillisOf(time.Now())}})
+			if errs[0] != nil {
+				b.t.Fatal(errs[0])
+			}
 		}
 		return
 	}
