@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -152,9 +154,7 @@ func (c *Cluster) places(file compose, dir string) (map[string]map[string]string
 		}
 	}
 	for name := range own {
-		for place, here := range shared {
-			own[name][place] = here
-		}
+		maps.Copy(own[name], shared)
 	}
 	return own, nil
 }
@@ -223,8 +223,8 @@ func (c *Cluster) awaitWorkers(ctx context.Context, want int) error {
 // Stop ends the services in the reverse order of their start, then etcd, and drops the database.
 func (c *Cluster) Stop() error {
 	var wrong []error
-	for i := len(c.order) - 1; i >= 0; i-- {
-		wrong = append(wrong, c.order[i].Stop())
+	for _, v := range slices.Backward(c.order) {
+		wrong = append(wrong, v.Stop())
 	}
 	c.order = nil
 	if c.etcd != nil {

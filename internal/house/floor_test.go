@@ -11,8 +11,8 @@ var floors = map[string]int{
 	"dag": 0, "registry": 0, "ui": 0, "examples": 0,
 	"sql": 1, "internal/rpc": 1,
 	"master": 2, "worker": 2, "apiserver": 2,
-	"cmd": 3,
-	"bench": 4,
+	"cmd":            3,
+	"bench":          4,
 	"internal/house": 5, "internal/seed": 5,
 }
 
