@@ -29,4 +29,21 @@ var cases = []struct {
 	run  func(*testing.T, *bench)
 }{
 	{"AStartIsClaimedAndCommittedToItsEnd", startToEnd},
+	{"ATriggerMakesOneInstance", triggerIsUnique},
+	{"AnIdempotencyKeyMakesOneInstance", keyMakesOneInstance},
+	{"EachCommandHasOneClaimant", eachCommandHasOneClaimant},
+	{"CommandsComeBySlotAndPriority", commandsComeBySlotAndPriority},
+	{"IDsAreNeverGivenTwice", idsAreNeverGivenTwice},
+	{"AnOldEpochWritesNothing", oldEpochWritesNothing},
+	{"AReleasedInstanceIsClosedToItsOwner", releasedInstanceIsClosedToItsOwner},
+	{"TheSameTransitionTwiceIsOnce", sameTransitionTwiceIsOnce},
+	{"APoisonedTransitionFailsAlone", poisonFailsAlone},
+	{"ClaimsCountCrashesAndCommitsClearThem", claimsCountCrashesAndCommitsClearThem},
+	{"ATakeoverIsWonByOne", takeOverIsWonByOne},
+	{"OnlyTheLastValueOfAnAttemptStays", onlyLastValuesOfOneTransitionStay},
+	{"ManyCallersCommitManyInstances", manyCallersOfManyInstances},
+	{"WishesReachTheirOwner", wishesReachTheirOwner},
+	{"AReleaseWithAWishMakesACommand", releaseWithAWishMakesACommand},
+	{"AWishWithoutOwnerMakesACommand", wishWithoutOwnerMakesACommand},
+	{"OwnedInstancesCanBeLoadedAgain", ownedInstancesCanBeLoadedAgain},
 }
