@@ -7,9 +7,9 @@ package dag
 type Instance struct {
 	ID        int64
 	State     InstanceState
-	Reason    Reason
-	Round     int   // 1 at the first start, +1 at each recover or rerun
-	Seq       int64 // of the last Event; gap-free from 1
+	Reason    Reason // ReasonTimeout stands beside running, too, while the last attempts are being ended
+	Round     int    // 1 at the first start, +1 at each recover or rerun
+	Seq       int64  // of the last Event; gap-free from 1
 	OnFailure OnFailure
 	DryRun    bool
 	Params    map[string]string // the start's own parameters

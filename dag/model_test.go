@@ -72,6 +72,11 @@ func (a *auditor) step(ev Input) Effects {
 		a.checkAttempt(before, row)
 	}
 	a.carryOut(fx)
+	for _, row := range fx.Attempts {
+		if row.KillReason != "" && !a.killed[row.Token] {
+			a.fail("nobody told the worker to end attempt %+v", row)
+		}
+	}
 	if c, ok := ev.(Control); ok {
 		a.checkControl(c, before, fx)
 	}
@@ -220,8 +225,11 @@ func (a *auditor) checkAttempt(before *Instance, r Attempt) {
 	if r.StartedAt != 0 && r.StartedAt < r.DispatchedAt || r.State.Final() && r.FinishedAt < max(r.StartedAt, r.DispatchedAt) {
 		a.fail("attempt %v has moments out of order: %+v", key, r)
 	}
+	if r.StartedAt != old.StartedAt && r.StartedAt > max(a.now, r.DispatchedAt) {
+		a.fail("attempt %v started in the future: %+v", key, r)
+	}
 	if r.Reason == ReasonTimeout || r.KillReason == ReasonTimeout && old.KillReason == "" {
-		if def.Timeout.After == 0 || r.StartedAt == 0 || a.now < r.StartedAt.Add(def.Timeout.After) && old.KillReason != ReasonTimeout {
+		if def.Timeout.After == 0 || def.Timeout.Action == TimeoutWarn || r.StartedAt == 0 || a.now < r.StartedAt.Add(def.Timeout.After) && old.KillReason != ReasonTimeout {
 			a.fail("attempt %v was timed out at %d: %+v", key, a.now, r)
 		}
 	}
@@ -231,6 +239,9 @@ func (a *auditor) checkAttempt(before *Instance, r Attempt) {
 	switch r.State {
 	case AttemptSuccess:
 		round.success++
+		if !reflect.DeepEqual(a.in.Tasks[r.Task].Outputs, r.Outputs) {
+			a.fail("task %d has outputs %v, its attempt %v", r.Task, a.in.Tasks[r.Task].Outputs, r.Outputs)
+		}
 	case AttemptReturned:
 		round.returned++
 	}
@@ -238,6 +249,9 @@ func (a *auditor) checkAttempt(before *Instance, r Attempt) {
 	if a.in.Tasks[r.Task].State == TaskRetryWait {
 		a.retries[r.Task]++
 		a.failedAt[r.Task] = a.now
+		if at, want := a.in.Tasks[r.Task].NextAt, a.now.Add(slowDelay(def, a.retries[r.Task])); at != want {
+			a.fail("retry %d of task %d is at %d, want %d", a.retries[r.Task], r.Task, at, want)
+		}
 		if a.retries[r.Task] > slowRetries(def) {
 			a.fail("task %d has retry %d of %d", r.Task, a.retries[r.Task], slowRetries(def))
 		}
@@ -261,7 +275,7 @@ func (a *auditor) checkNewAttempt(before *Instance, r Attempt, round *tally) {
 	if def.Type == typeWait != (r.Worker == "") || r.Worker != "" && (was.State != TaskReady || before.State != InstanceRunning) {
 		a.fail("new attempt %+v of task that was %s, instance %s", r, was.State, before.State)
 	}
-	if round.attempts > 1+slowRetries(def)+(lostLimit-1)+round.returned {
+	if round.attempts > 1+slowRetries(def)+1+round.returned {
 		a.fail("task %d has %d attempts in round %d", r.Task, round.attempts, r.Round)
 	}
 	for _, need := range a.plan.Pred[r.Task] {

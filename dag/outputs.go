@@ -17,17 +17,17 @@ const maxSharedOutputs = 1_000
 // costs nothing, and one of 10,000 tasks that all have some 12 MiB.
 type outputs struct {
 	producers []int // tasks that declare outputs, in topological order
+	number    []int // per task: 1 + its place among producers, or 0
 	words     int   // per task
 	visible   []uint64
 }
 
 func newOutputs(p *Plan) outputs {
-	var o outputs
-	number := make([]int, len(p.Pred)) // 1 + the place among producers
+	o := outputs{number: make([]int, len(p.Pred))}
 	for _, t := range p.Order {
 		if len(p.Definition.Tasks[t].Outputs) > 0 {
 			o.producers = append(o.producers, t)
-			number[t] = len(o.producers)
+			o.number[t] = len(o.producers)
 		}
 	}
 	if len(o.producers) == 0 {
@@ -41,7 +41,7 @@ func newOutputs(p *Plan) outputs {
 			for i, w := range o.row(n) {
 				row[i] |= w
 			}
-			if k := number[n] - 1; k >= 0 {
+			if k := o.number[n] - 1; k >= 0 {
 				row[k/64] |= 1 << (k % 64)
 			}
 		}
@@ -67,14 +67,10 @@ func (o *outputs) seenBy(task int) iter.Seq[int] {
 	}
 }
 
-// sees tells whether a task sees the outputs of another one.
+// sees tells whether a task sees the outputs of another one: of an ancestor.
 func (o *outputs) sees(task, producer int) bool {
-	for t := range o.seenBy(task) {
-		if t == producer {
-			return true
-		}
-	}
-	return false
+	k := o.number[producer] - 1
+	return k >= 0 && o.row(task)[k/64]&(1<<(k%64)) != 0
 }
 
 // checkOutputs refuses output names that two tasks give, neither of which is an
@@ -97,7 +93,6 @@ func (p *Plan) checkOutputs() []FieldError {
 			Message: fmt.Sprintf("%d output names are given by more than one task, at most %d are allowed", len(shared), maxSharedOutputs),
 		}}
 	}
-	ancestors := p.producerAncestors(shared)
 	nearest := make([]int, len(p.Pred))
 	var errs []FieldError
 	for _, name := range shared {
@@ -105,31 +100,16 @@ func (p *Plan) checkOutputs() []FieldError {
 		for _, t := range byName[name] {
 			gives[t] = true
 		}
-		if err := p.ambiguous(name, gives, ancestors, nearest); err != nil {
+		if err := p.ambiguous(name, gives, nearest); err != nil {
 			errs = append(errs, *err)
 		}
 	}
 	return errs
 }
 
-// producerAncestors returns a test whether one producer is an ancestor of another.
-func (p *Plan) producerAncestors(shared []string) func(above, below int) bool {
-	if len(shared) == 0 {
-		return nil
-	}
-	number := make(map[int]int, len(p.outputs.producers))
-	for k, t := range p.outputs.producers {
-		number[t] = k
-	}
-	return func(above, below int) bool {
-		k := number[above]
-		return p.outputs.row(below)[k/64]&(1<<(k%64)) != 0
-	}
-}
-
 // ambiguous walks the graph once with the nearest producer of a name that each task
 // sees. Where two meet, one must be the other's ancestor: the lower one is the nearest.
-func (p *Plan) ambiguous(name string, gives map[int]bool, above func(a, b int) bool, nearest []int) *FieldError {
+func (p *Plan) ambiguous(name string, gives map[int]bool, nearest []int) *FieldError {
 	for _, t := range p.Order {
 		nearest[t] = -1
 		for _, n := range p.Pred[t] {
@@ -139,9 +119,9 @@ func (p *Plan) ambiguous(name string, gives map[int]bool, above func(a, b int) b
 			}
 			switch at := nearest[t]; {
 			case from < 0 || from == at:
-			case at < 0 || above(at, from):
+			case at < 0 || p.outputs.sees(from, at):
 				nearest[t] = from
-			case above(from, at):
+			case p.outputs.sees(at, from):
 			default:
 				return p.ambiguousError(name, min(at, from), max(at, from), t)
 			}

@@ -116,7 +116,7 @@ func drawTimeout(t *rapid.T, rare int) Timeout {
 		return Timeout{}
 	}
 	return Timeout{
-		After:  time.Duration(1+die(t, "after", 30*rare-1)) * time.Second,
+		After:  time.Duration(1+die(t, "after", 15*rare)) * time.Second,
 		Action: draw(t, "action", []TimeoutAction{TimeoutWarn, TimeoutFail, TimeoutWarnAndFail}),
 	}
 }
@@ -188,6 +188,7 @@ func (w *world) report() {
 		Task: i, Number: a.Number, Token: a.Token, State: state, ExitCode: die(w.t, "code", 1),
 		StartedAt:  w.now + Millis(die(w.t, "skew", 10000)-5000),
 		FinishedAt: w.now + Millis(die(w.t, "skew", 10000)-5000),
+		Outputs:    map[string]string{"n": fmt.Sprint(a.Number)},
 	})
 }
 
@@ -291,18 +292,29 @@ func (w *world) crash() {
 	clear(w.queue)
 	clear(w.timers)
 	pending := w.in.Pending(w.now)
+	asked := 0
 	for _, action := range pending {
 		switch action := action.(type) {
 		case Dispatch:
 			if !w.sent[action.Attempt.Token] {
 				w.fail("attempt %+v was never dispatched before", action.Attempt)
 			}
+			asked++
 		case Kill:
 			if !w.killed[action.Attempt.Token] {
 				w.fail("attempt %+v was never to be ended before", action.Attempt)
 			}
+			asked++
 		case Enqueue, Dequeue, Arm, Disarm, Finish, Rest:
 		}
+	}
+	for i := range w.in.Tasks {
+		if s := w.in.Tasks[i].State; s == TaskDispatched || s == TaskKilling {
+			asked--
+		}
+	}
+	if asked != 0 {
+		w.fail("workers are asked for %d attempts too many: %+v", asked, pending)
 	}
 	w.carryOut(Effects{Actions: pending})
 	w.checkWhole()

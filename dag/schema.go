@@ -6,8 +6,8 @@ import (
 	"github.com/porpoise/porpoise/dag/document"
 )
 
-// schemaID names the schema; editors fetch it from a running apiserver.
-const schemaID = "https://porpoise.dev/schema/workflow.json"
+// schemaID names the schema; it is no address, every apiserver serves it itself.
+const schemaID = "urn:porpoise:workflow"
 
 // Schema returns the JSON Schema (2020-12) of a definition, generated from the very
 // types and tags that Parse reads with. It is never stricter than Parse; what only a

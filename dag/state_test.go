@@ -20,7 +20,7 @@ func TestStatesPageIsPrintedFromTheTable(t *testing.T) {
 	b.WriteString("# States\n\n" +
 		"Printed from the tables in `dag/state.go` by `go generate ./dag`; a test keeps it the same. The words are the\n" +
 		"same in SQL, JSON, the console and here. A state that is final ends its round; `recover` and `rerun` open a new\n" +
-		"round, which is what the dotted arrows are. Attempts know no rounds: once final, they never change.\n")
+		"round: those are the arrows that say so. Attempts know no rounds: once final, they never change.\n")
 	printTable(&b, "Workflow instance", InstanceStates())
 	printTable(&b, "Task instance", TaskStates())
 	printTable(&b, "Attempt", AttemptStates())

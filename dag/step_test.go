@@ -186,9 +186,15 @@ func TestQuarantinedInstancesAreLeftAlone(t *testing.T) {
 		t.Errorf("Pending = %v", due)
 	}
 	for _, ev := range []Input{
-		Begin{}, Assign{Task: 1, Worker: "w", Token: "x"}, Report{Task: 0, Number: 1, Token: "t", State: AttemptSuccess},
-		Lost{Task: 0, Number: 1, Token: "t"}, Timer{Kind: TimerInstance, Task: -1}, Control{Verb: VerbKill, Tasks: []int{0}},
-		Control{Verb: VerbStop}, Control{Verb: VerbRecover}, Control{Verb: VerbRerun},
+		Begin{},
+		Assign{Task: 1, Worker: "w", Token: "x"},
+		Report{Task: 0, Number: 1, Token: "t", State: AttemptSuccess},
+		Lost{Task: 0, Number: 1, Token: "t"},
+		Timer{Kind: TimerInstance, Task: -1},
+		Control{Verb: VerbKill, Tasks: []int{0}},
+		Control{Verb: VerbStop},
+		Control{Verb: VerbRecover},
+		Control{Verb: VerbRerun},
 	} {
 		if fx := in.Step(ev, storyStart.Add(time.Hour)); fx.Changed {
 			t.Errorf("%+v changed it: %+v", ev, fx)

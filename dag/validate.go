@@ -27,9 +27,8 @@ func (w *workflowText) definition() (*Definition, []FieldError) {
 	errs = append(errs, more...)
 	for i := range w.Tasks {
 		more = w.Tasks[i].task(taskField(i), &def.Tasks[i])
-		errs = append(errs, more...)
-		if len(errs) > maxPlanErrors {
-			break
+		if len(errs) < maxPlanErrors {
+			errs = append(errs, more...)
 		}
 	}
 	return def, errs

@@ -163,6 +163,7 @@ func (m *Master) watchMasters(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("watch masters: %w", err)
 	}
+	trust := trust{wait: 2 * m.TTL}
 	for view := range views {
 		masters := make([]slot.Master, len(view.Members))
 		owners := make(map[string]bool, len(view.Members))
@@ -171,7 +172,9 @@ func (m *Master) watchMasters(ctx context.Context) error {
 			owners[rpc.Process{Node: member.Node, Incarnation: member.Incarnation}.String()] = true
 		}
 		m.slots.Set(masters)
-		m.failover.Members(owners)
+		if trust.absences(view, time.Now()) {
+			m.failover.Members(owners)
+		}
 	}
 	return nil
 }
@@ -182,14 +185,31 @@ func (m *Master) watchWorkers(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("watch workers: %w", err)
 	}
+	trust := trust{wait: 2 * m.TTL}
 	for view := range views {
 		present := make(map[string]bool, len(view.Members))
 		for _, member := range view.Members {
 			present[member.Node] = true
 		}
-		m.engine.Present(present)
+		if trust.absences(view, time.Now()) {
+			m.engine.Present(present)
+		}
 	}
 	return nil
+}
+
+// trust says whether a member that a view does not list may be called gone. After the registry
+// was wiped or set back, everybody first needs two leases of time to come back.
+type trust struct {
+	wait  time.Duration
+	until time.Time
+}
+
+func (t *trust) absences(view registry.View, now time.Time) bool {
+	if view.Wiped {
+		t.until = now.Add(t.wait)
+	}
+	return !now.Before(t.until)
 }
 
 // Work implements rpc.MasterServer for workers.

@@ -1,8 +1,6 @@
 package document
 
 import (
-	"errors"
-	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -19,6 +17,9 @@ type Reader interface {
 // so that later checks can go on with them.
 type Decoder struct{ errs []FieldError }
 
+// maxGathered is how many errors are kept before they are sorted by place and cut.
+const maxGathered = 10 * MaxErrors
+
 // Decode reads the tree at n into the struct (or other value) that into points at.
 // It checks presence and types; Check checks the rest.
 func Decode(n *Node, into any) []FieldError {
@@ -34,10 +35,14 @@ func (d *Decoder) Read(n *Node, into any, at *Path) {
 
 // Fail reports an error at a node.
 func (d *Decoder) Fail(n *Node, at *Path, code, message string) {
-	d.errs = append(d.errs, FieldError{
-		Field: at.String(), Code: code, Message: message, Value: Shown(n.Text),
-		Line: int(n.Line), Column: int(n.Column),
-	})
+	d.add(at, FieldError{Code: code, Message: message, Value: Shown(n.Text), Line: int(n.Line), Column: int(n.Column)})
+}
+
+func (d *Decoder) add(at *Path, e FieldError) {
+	if len(d.errs) < maxGathered {
+		e.Field = at.String()
+		d.errs = append(d.errs, e)
+	}
 }
 
 // Want reports that n should be of another type, described by want; it says null by
@@ -149,7 +154,7 @@ func (d *Decoder) stringMap(n *Node, v reflect.Value, at *Path) {
 func (d *Decoder) integer(n *Node, v reflect.Value, at *Path) {
 	i, err := strconv.ParseInt(n.Text, 10, strconv.IntSize)
 	switch {
-	case n.Kind != Number || !isInteger(n.Text):
+	case n.Kind != Number || !IsInteger(n.Text):
 		d.Want(n, at, "a whole number")
 	case err != nil:
 		d.Fail(n, at, CodeOutOfRange, "the number "+Shown(n.Text)+" is out of range: it does not fit into 64 bits")
@@ -161,7 +166,7 @@ func (d *Decoder) integer(n *Node, v reflect.Value, at *Path) {
 func (d *Decoder) float(n *Node, v reflect.Value, at *Path) {
 	f, err := strconv.ParseFloat(n.Text, 64)
 	switch {
-	case n.Kind != Number || !isNumber(n.Text):
+	case n.Kind != Number || !IsNumber(n.Text):
 		d.Want(n, at, "a number")
 	case err != nil:
 		d.Fail(n, at, CodeOutOfRange, "the number "+Shown(n.Text)+" is out of range: it does not fit into a double")
@@ -226,10 +231,7 @@ next:
 		switch {
 		case targets[t].set:
 		case f.required:
-			d.errs = append(d.errs, FieldError{
-				Field: at.Key(f.name).String(), Code: CodeRequired, Message: Quoted(f.name) + " is missing",
-				Line: int(n.Line), Column: int(n.Column),
-			})
+			d.add(at.Key(f.name), FieldError{Code: CodeRequired, Message: Quoted(f.name) + " is missing", Line: int(n.Line), Column: int(n.Column)})
 		case f.def != "":
 			d.fill(f, targets[t].value)
 		}
@@ -259,125 +261,8 @@ func (d *Decoder) unknown(key *Key, at *Path, whose string, known []string) {
 	} else {
 		message += "; known are " + strings.Join(known, ", ")
 	}
-	d.errs = append(d.errs, FieldError{
-		Field: at.Key(key.Name).String(), Code: CodeUnknownField, Message: message, Value: Shown(key.Name),
-		Line: int(key.Line), Column: int(key.Column),
-	})
+	d.add(at.Key(key.Name), FieldError{Code: CodeUnknownField, Message: message, Value: Shown(key.Name), Line: int(key.Line), Column: int(key.Column)})
 }
-
-// Text is a text that may also be written as a number or a boolean; it is then the
-// characters that stood there.
-type Text string
-
-// ReadDocument takes any scalar.
-func (t *Text) ReadDocument(d *Decoder, n *Node, at *Path) {
-	if n.Kind == List || n.Kind == Map || n.Kind == Null {
-		d.Want(n, at, "a text")
-		return
-	}
-	*t = Text(n.Text)
-}
-
-// Later stands for a key that is reserved for a feature which comes later.
-type Later struct{}
-
-// ReadDocument refuses the key by name.
-func (*Later) ReadDocument(d *Decoder, n *Node, at *Path) {
-	d.Fail(n, at, CodeNotAvailable, Quoted(at.name)+" is not available yet: it comes in a later version; leave it out")
-}
-
-// ReadDocument reads the form of ParseDuration.
-func (v *Duration) ReadDocument(d *Decoder, n *Node, at *Path) {
-	if n.Kind != String && n.Text != "0" {
-		d.Want(n, at, durationForm)
-		return
-	}
-	parsed, err := ParseDuration(n.Text)
-	switch {
-	case errors.Is(err, ErrDurationRange):
-		d.Fail(n, at, CodeOutOfRange, fmt.Sprintf("the duration %s is out of range: it is longer than can be counted", Shown(n.Text)))
-	case err != nil:
-		d.Fail(n, at, CodeWrongType, "want "+durationForm+", not "+Quoted(n.Text))
-	default:
-		*v = Duration(parsed)
-	}
-}
-
-// Entry is one name of a map and its value.
-type Entry[T any] struct {
-	Name  string
-	Value T
-}
-
-// Entries is a map of names that keeps the order of the text.
-type Entries[T any] []Entry[T]
-
-// ReadDocument reads a map.
-func (e *Entries[T]) ReadDocument(d *Decoder, n *Node, at *Path) {
-	if n.Kind != Map {
-		d.Want(n, at, "a map of names and values")
-		return
-	}
-	*e = make(Entries[T], len(n.Keys))
-	for i := range n.Keys {
-		(*e)[i].Name = n.Keys[i].Name
-		d.Read(&n.Items[i], &(*e)[i].Value, at.Key(n.Keys[i].Name))
-	}
-}
-
-// CheckDocument checks each value.
-func (e Entries[T]) CheckDocument(at *Path) []FieldError {
-	var errs []FieldError
-	for i := range e {
-		errs = append(errs, Check(&e[i].Value, at.Key(e[i].Name))...)
-	}
-	return errs
-}
-
-// isNumber tells whether s is a number of RFC 8259: no plus sign, no leading zero.
-func isNumber(s string) bool {
-	s = strings.TrimPrefix(s, "-")
-	whole := digits(s)
-	if whole == 0 || whole > 1 && s[0] == '0' {
-		return false
-	}
-	s = s[whole:]
-	if rest, ok := strings.CutPrefix(s, "."); ok {
-		n := digits(rest)
-		if n == 0 {
-			return false
-		}
-		s = rest[n:]
-	}
-	if s != "" && (s[0] == 'e' || s[0] == 'E') {
-		s = s[1:]
-		if s != "" && (s[0] == '+' || s[0] == '-') {
-			s = s[1:]
-		}
-		n := digits(s)
-		return n > 0 && n == len(s)
-	}
-	return s == ""
-}
-
-func isInteger(s string) bool {
-	return isNumber(s) && digits(strings.TrimPrefix(s, "-")) == len(strings.TrimPrefix(s, "-"))
-}
-
-func digits(s string) int {
-	n := 0
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-		n++
-	}
-	return n
-}
-
-// IsNumber tells whether s is a number as JSON writes it, of any size.
-func IsNumber(s string) bool { return isNumber(s) }
-
-// IsInteger tells whether s is a whole number as JSON writes it, of any size, without
-// a fraction or exponent.
-func IsInteger(s string) bool { return isInteger(s) }
 
 // Place gives errors of Check, and of any other check, the line and column of their
 // field in the tree, and drops those whose field, or one around it, is among the

@@ -26,7 +26,7 @@ func readJSON(text []byte) (*Node, []FieldError) {
 	r := &jsonReader{text: text, line: 1}
 	var root Node
 	r.space()
-	err := r.value(&root, 1)
+	err := r.value(&root, nil, 1)
 	if err == nil {
 		r.space()
 		if r.at < len(text) {
@@ -67,7 +67,7 @@ func (r *jsonReader) column() int32 {
 	return int32(r.col + 1)
 }
 
-func (r *jsonReader) value(n *Node, depth int) *FieldError {
+func (r *jsonReader) value(n *Node, at *Path, depth int) *FieldError {
 	if r.at >= len(r.text) {
 		return r.fail(r.at, CodeSyntax, "the text ends where a value should be")
 	}
@@ -82,10 +82,10 @@ func (r *jsonReader) value(n *Node, depth int) *FieldError {
 	switch {
 	case c == '{':
 		n.Kind = Map
-		return r.object(n, depth)
+		return r.object(n, at, depth)
 	case c == '[':
 		n.Kind = List
-		return r.array(n, depth)
+		return r.array(n, at, depth)
 	case c == '"':
 		n.Kind = String
 		return r.string(&n.Text)
@@ -112,7 +112,7 @@ func (r *jsonReader) word(n *Node) *FieldError {
 	return r.fail(r.at, CodeSyntax, fmt.Sprintf("%q cannot begin a value", c))
 }
 
-func (r *jsonReader) object(n *Node, depth int) *FieldError {
+func (r *jsonReader) object(n *Node, at *Path, depth int) *FieldError {
 	opened := r.at
 	r.at++
 	var seen map[string]bool
@@ -135,12 +135,11 @@ func (r *jsonReader) object(n *Node, depth int) *FieldError {
 		if seen == nil {
 			seen = make(map[string]bool, 8)
 		}
-		if seen[key.Name] {
+		below := at.Key(key.Name)
+		if seen[key.Name] && len(r.errs) < MaxErrors {
 			e := r.fail(keyAt, CodeDuplicateKey, "the key "+Quoted(key.Name)+" stands here twice")
-			e.Field, e.Value = FieldKey("", key.Name), Shown(key.Name)
-			if len(r.errs) < MaxErrors {
-				r.errs = append(r.errs, *e)
-			}
+			e.Field, e.Value = below.String(), Shown(key.Name)
+			r.errs = append(r.errs, *e)
 		}
 		seen[key.Name] = true
 		r.space()
@@ -151,7 +150,7 @@ func (r *jsonReader) object(n *Node, depth int) *FieldError {
 		r.space()
 		n.Keys = append(n.Keys, key)
 		n.Items = append(n.Items, Node{})
-		if err := r.value(&n.Items[len(n.Items)-1], depth+1); err != nil {
+		if err := r.value(&n.Items[len(n.Items)-1], below, depth+1); err != nil {
 			return err
 		}
 		if done, err := r.next('}', opened); done || err != nil {
@@ -160,7 +159,7 @@ func (r *jsonReader) object(n *Node, depth int) *FieldError {
 	}
 }
 
-func (r *jsonReader) array(n *Node, depth int) *FieldError {
+func (r *jsonReader) array(n *Node, at *Path, depth int) *FieldError {
 	opened := r.at
 	r.at++
 	r.space()
@@ -171,7 +170,7 @@ func (r *jsonReader) array(n *Node, depth int) *FieldError {
 	for {
 		r.space()
 		n.Items = append(n.Items, Node{})
-		if err := r.value(&n.Items[len(n.Items)-1], depth+1); err != nil {
+		if err := r.value(&n.Items[len(n.Items)-1], at.Index(len(n.Items)-1), depth+1); err != nil {
 			return err
 		}
 		if done, err := r.next(']', opened); done || err != nil {
@@ -204,7 +203,7 @@ func (r *jsonReader) number(into *string) *FieldError {
 		r.at++
 	}
 	*into = string(r.text[from:r.at])
-	if !isNumber(*into) {
+	if !IsNumber(*into) {
 		return r.fail(from, CodeSyntax, Quoted(*into)+" is not a number")
 	}
 	return nil

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -69,6 +70,7 @@ func TestJSONIsReadStrictly(t *testing.T) {
 		{"open exponent", `[1e]`, wrong{1, 2, "body", "syntax", "1e"}},
 		{"NaN", `[NaN]`, wrong{1, 2, "body", "syntax", "cannot begin"}},
 		{"duplicate key", "{\"a\": 1,\n \"a\": 2}", wrong{2, 2, "a", "duplicate_key", `"a" stands here twice`}},
+		{"duplicate key further down", `{"a": [{"b c": {"d": 1, "d": 2}}]}`, wrong{1, 25, `a[0]["b c"].d`, "duplicate_key", ""}},
 		{"nesting of 65", deep, wrong{1, 65, "body", "too_deep", "64"}},
 		{"100000 deep", strings.Repeat("[", 100_000), wrong{1, 65, "body", "too_deep", "64"}},
 		{"unknown format", "x", wrong{0, 0, "body", "unknown_format", "yaml or json"}},
@@ -107,6 +109,10 @@ func TestYAMLIsReadStrictly(t *testing.T) {
 		{"tags", "a: !!str 1\nb: !own {c: 1}\n", []wrong{{1, 4, "a", "yaml_feature", "!!str"}, {2, 4, "b", "yaml_feature", "!own"}}},
 		{"binary", "a: !!binary aGk=\n", []wrong{{1, 4, "a", "yaml_feature", "tags"}}},
 		{"two documents", "a: 1\n---\nb: 2\n", []wrong{{2, 1, "body", "yaml_feature", "more than one document"}}},
+		{"directive", "# x\n\n%YAML 1.1\n---\na: 1\n", []wrong{{3, 1, "body", "yaml_feature", "directives"}}},
+		{"directive between documents", "a: 1\n...\n%TAG ! x\n---\na: 1\n", []wrong{{3, 1, "body", "yaml_feature", "directives"}}},
+		{"directive after another line break", "#\u2028%TAG ! x\n---\na: 1\n", []wrong{{1, 3, "body", "yaml_feature", "directives"}}},
+		{"a percent sign in a text", "a: \"x\n%y\"\n", nil},
 		{"duplicate keys", "a: 1\nb: {c: 1, c: 2}\na: 3\n", []wrong{{2, 11, "b.c", "duplicate_key", ""}, {3, 1, "a", "duplicate_key", ""}}},
 		{"a list as a key", "? [a]\n: b\n", []wrong{{1, 3, "body", "yaml_feature", "not a list"}}},
 		{"NUL escape", `a: "\0"`, []wrong{{1, 4, "a", "encoding", "NUL"}}},
@@ -187,7 +193,13 @@ func TestHostileTextsAreRefusedQuickly(t *testing.T) {
 	for c := 'b'; c < 'k'; c++ {
 		bomb += fmt.Sprintf("%c: &%c [%s]\n", c, c, strings.Repeat(fmt.Sprintf("*%c,", c-1), 9))
 	}
+	var directives strings.Builder
+	for i := range 500_000 {
+		fmt.Fprintf(&directives, "%%TAG !%d! x\n", i)
+	}
 	for name, text := range map[string]string{
+		"directives":            directives.String() + "---\na\n",
+		"directives further on": "a\n...\n" + directives.String() + "---\na\n",
 		"alias bomb":            bomb,
 		"flow depth":            strings.Repeat("[", MaxText),
 		"flow map depth":        strings.Repeat("{a: ", MaxText/4),
@@ -195,6 +207,7 @@ func TestHostileTextsAreRefusedQuickly(t *testing.T) {
 		"commas":                "[" + strings.Repeat("a,", MaxText/2-2) + "a]",
 		"keys":                  strings.Repeat("a:\n", MaxText/3),
 		"over the limit":        strings.Repeat("a", MaxText+1),
+		"keys on unusual lines": strings.Repeat("a:\u0085", MaxText/4),
 		"question marks":        strings.Repeat("? ", MaxText/2),
 		"quotes":                strings.Repeat("\"a\" ", MaxText/4),
 		"open block of one key": "a: " + strings.Repeat("'", MaxText-3),
@@ -247,7 +260,7 @@ func TestDurationsHaveOneForm(t *testing.T) {
 		"106752d": ErrDurationRange, "99999999999999999999s": ErrDurationRange, "106751d24h": ErrDurationRange,
 		"99999999999999999999x": ErrDuration,
 	} {
-		if got, err := ParseDuration(text); err != want {
+		if got, err := ParseDuration(text); !errors.Is(err, want) {
 			t.Errorf("ParseDuration(%q) = %v, %v, want %v", text, got, err, want)
 		}
 	}

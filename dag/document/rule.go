@@ -151,6 +151,9 @@ func Check(v any, at *Path) []FieldError {
 type checking struct{ errs []FieldError }
 
 func (c *checking) value(v reflect.Value, at *Path) {
+	if len(c.errs) >= maxGathered {
+		return
+	}
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
 			return

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -20,6 +21,9 @@ var yamlNumber = regexp.MustCompile(`^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]
 // yamlLine finds the line in a message of the YAML library.
 var yamlLine = regexp.MustCompile(`^yaml: (?:line ([0-9]+): )?`)
 
+// yamlBreaks are the characters that end a line in YAML 1.1, as the library takes them.
+const yamlBreaks = "\r\n\u0085\u2028\u2029"
+
 func readYAML(text []byte) (*Node, []FieldError) {
 	// The library builds its whole tree before it can be counted. Every value but the
 	// first follows one of these characters, so their number bounds it beforehand.
@@ -28,6 +32,9 @@ func readYAML(text []byte) (*Node, []FieldError) {
 			Field: Body, Code: CodeTooLarge,
 			Message: fmt.Sprintf("the text has more than %d lines and separators, too many values to be a definition", MaxNodes),
 		}}
+	}
+	if at := directive(text); at >= 0 {
+		return nil, []FieldError{textError(text, at, CodeYAMLFeature, "directives (%YAML, %TAG) are not allowed: leave the line out")}
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	doc, err := decodeYAML(decoder)
@@ -80,14 +87,39 @@ func countMarks(text []byte) int {
 			n++
 		}
 	}
-	// Colons and dashes are separators only before a space or a line's end; other
-	// ones are parts of scripts, times and paths.
+	// Colons and dashes are separators only before a space or a line's end, of which
+	// some are not ASCII; other ones are parts of scripts, times and paths.
 	for i := 1; i < len(text); i++ {
-		if (text[i-1] == ':' || text[i-1] == '-' || text[i-1] == '?') && text[i] > ' ' {
+		if (text[i-1] == ':' || text[i-1] == '-' || text[i-1] == '?') && text[i] > ' ' && text[i] < utf8.RuneSelf {
 			n--
 		}
 	}
 	return n
+}
+
+// directive returns the offset of the first directive, or -1. Directives stand before
+// a document only. The library compares each with all before it, so that many of them
+// would keep it busy for hours.
+func directive(text []byte) int {
+	between := true // documents
+	for at := 0; at < len(text); {
+		line := text[at:]
+		if end := bytes.IndexAny(line, yamlBreaks); end >= 0 {
+			_, size := utf8.DecodeRune(line[end:])
+			line = line[:end+size]
+		}
+		switch trimmed := bytes.TrimSpace(line); {
+		case bytes.HasPrefix(line, []byte("...")):
+			between = true
+		case !between || len(trimmed) == 0 || trimmed[0] == '#':
+		case line[0] == '%':
+			return at
+		default:
+			between = false
+		}
+		at += len(line)
+	}
+	return -1
 }
 
 func yamlSyntax(err error) FieldError {

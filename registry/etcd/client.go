@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -43,7 +42,7 @@ func Dial(cfg ClientConfig) (*clientv3.Client, error) {
 		DialKeepAliveTime:    pingEvery,
 		DialKeepAliveTimeout: pingTimeout,
 		PermitWithoutStream:  false, // etcd's servers count such pings as abuse
-		Logger:               zapLogger(cfg.Logger, new(atomic.Bool)),
+		Logger:               zapLogger(cfg.Logger),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("dial etcd %v: %w", cfg.Endpoints, err)

@@ -12,7 +12,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -60,14 +59,13 @@ type EmbedConfig struct {
 
 // Embedded is a running one-member etcd server.
 type Embedded struct {
-	server  *embed.Etcd
-	client  *clientv3.Client
-	addr    string
-	door    *grpc.Server // for other processes, or nil
-	served  chan error   // what Serve of the door returned
-	closing atomic.Bool
-	once    sync.Once
-	closed  error
+	server *embed.Etcd
+	client *clientv3.Client
+	addr   string
+	door   *grpc.Server // for other processes, or nil
+	served chan error   // what Serve of the door returned
+	once   sync.Once
+	closed error
 }
 
 // shrinkWAL makes the write-ahead log's segments small. The size is etcd's package
@@ -78,7 +76,7 @@ var shrinkWAL = sync.OnceFunc(func() { wal.SegmentSizeBytes = embedSegment })
 // caller: two servers on one folder would wait for each other.
 func Embed(ctx context.Context, cfg EmbedConfig) (*Embedded, error) {
 	e := &Embedded{}
-	config, err := cfg.server(&e.closing)
+	config, err := cfg.server()
 	if err != nil {
 		return nil, fmt.Errorf("embed etcd: %w", err)
 	}
@@ -139,7 +137,7 @@ func (e *Embedded) open(listener net.Listener, secure *tls.Config) {
 }
 
 // server translates to etcd's own configuration, with no listener at all.
-func (cfg EmbedConfig) server(closing *atomic.Bool) (*embed.Config, error) {
+func (cfg EmbedConfig) server() (*embed.Config, error) {
 	if cfg.Dir == "" {
 		return nil, errors.New("no data folder is given")
 	}
@@ -153,7 +151,7 @@ func (cfg EmbedConfig) server(closing *atomic.Bool) (*embed.Config, error) {
 	c.QuotaBackendBytes = embedQuota
 	c.SnapshotCount, c.SnapshotCatchUpEntries = embedSnapshot, embedCatchUp
 	c.AutoCompactionMode, c.AutoCompactionRetention = embed.CompactorModePeriodic, embedKeep
-	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zapLogger(cfg.Logger, closing))
+	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zapLogger(cfg.Logger))
 	c.ListenPeerUrls, c.AdvertisePeerUrls = nil, []url.URL{*nowhere}
 	c.ListenClientUrls, c.AdvertiseClientUrls = nil, []url.URL{*nowhere}
 	c.InitialCluster = c.InitialClusterFromName(c.Name)
@@ -203,7 +201,6 @@ func (e *Embedded) Err() <-chan error { return e.server.Err() }
 // lease that is not revoked is found again at the next start.
 func (e *Embedded) Close() error {
 	e.once.Do(func() {
-		e.closing.Store(true)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)

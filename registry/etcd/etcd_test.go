@@ -102,7 +102,7 @@ func external(t *testing.T, n int) []*etcdMember {
 		peer, client := freeURL(t), freeURL(t)
 		c.ListenPeerUrls, c.AdvertisePeerUrls = []url.URL{peer}, []url.URL{peer}
 		c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{client}, []url.URL{client}
-		c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zapLogger(hclog.NewNullLogger(), new(atomic.Bool)))
+		c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zapLogger(hclog.NewNullLogger()))
 		initial = append(initial, c.Name+"="+peer.String())
 		configs[i] = c
 	}

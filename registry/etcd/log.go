@@ -1,8 +1,6 @@
 package etcd
 
 import (
-	"sync/atomic"
-
 	"github.com/hashicorp/go-hclog"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -20,18 +18,16 @@ var expected = map[string]bool{
 // bridge is a zap core that writes to hclog. What etcd calls info is debug here, since
 // an operator of Porpoise did not ask for an etcd.
 type bridge struct {
-	log     hclog.Logger
-	closing *atomic.Bool // then its closed sockets are no news
-	fields  []zapcore.Field
+	log    hclog.Logger
+	fields []zapcore.Field
 }
 
-// zapLogger gives a logger for etcd's server and client that ends in log. Setting
-// closing turns everything it says to debug.
-func zapLogger(log hclog.Logger, closing *atomic.Bool) *zap.Logger {
+// zapLogger gives a logger for etcd's server and client that ends in log.
+func zapLogger(log hclog.Logger) *zap.Logger {
 	if log == nil {
 		log = hclog.NewNullLogger()
 	}
-	return zap.New(&bridge{log: log.Named("etcd"), closing: closing})
+	return zap.New(&bridge{log: log.Named("etcd")})
 }
 
 func (b *bridge) Enabled(level zapcore.Level) bool {
@@ -48,7 +44,7 @@ func (b *bridge) Enabled(level zapcore.Level) bool {
 }
 
 func (b *bridge) With(fields []zapcore.Field) zapcore.Core {
-	return &bridge{log: b.log, closing: b.closing, fields: append(b.fields[:len(b.fields):len(b.fields)], fields...)}
+	return &bridge{log: b.log, fields: append(b.fields[:len(b.fields):len(b.fields)], fields...)}
 }
 
 func (b *bridge) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
@@ -67,11 +63,10 @@ func (b *bridge) Write(entry zapcore.Entry, fields []zapcore.Field) error {
 			pairs = append(pairs, field.Key, encoder.Fields[field.Key])
 		}
 	}
-	quiet := expected[entry.Message] || b.closing.Load()
 	switch {
 	case entry.Level == zapcore.DebugLevel:
 		b.log.Trace(entry.Message, pairs...)
-	case entry.Level == zapcore.InfoLevel || quiet:
+	case entry.Level == zapcore.InfoLevel || expected[entry.Message]:
 		b.log.Debug(entry.Message, pairs...)
 	case entry.Level == zapcore.WarnLevel:
 		b.log.Warn(entry.Message, pairs...)
