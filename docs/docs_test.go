@@ -115,8 +115,9 @@ func TestTestsThatAreNamedExist(t *testing.T) {
 }
 
 var (
-	method  = regexp.MustCompile("`([a-z]+)\\.\\(\\*([A-Za-z]+)\\)\\.([A-Za-z]+)`")
-	subtest = regexp.MustCompile("case `([A-Z][A-Za-z]+)`")
+	method   = regexp.MustCompile("`([a-z]+)\\.\\(\\*([A-Za-z]+)\\)\\.([A-Za-z]+)`")
+	subtests = regexp.MustCompile("cases? `[A-Z][A-Za-z]+`(?:(?:,| and) `[A-Z][A-Za-z]+`)*")
+	subtest  = regexp.MustCompile("`([A-Z][A-Za-z]+)`")
 )
 
 // TestFunctionsThatAreNamedExist finds every `package.(*Type).Method` that a document names.
@@ -129,9 +130,11 @@ func TestFunctionsThatAreNamedExist(t *testing.T) {
 				t.Errorf("%s names %s, which is nowhere", p.path, m[0])
 			}
 		}
-		for _, m := range subtest.FindAllStringSubmatch(p.text, -1) {
-			if !known.texts[`"`+m[1]+`"`] {
-				t.Errorf("%s names the case %s, which is in no test suite", p.path, m[1])
+		for _, group := range subtests.FindAllString(p.text, -1) {
+			for _, m := range subtest.FindAllStringSubmatch(group, -1) {
+				if !known.texts[`"`+m[1]+`"`] {
+					t.Errorf("%s names the case %s, which is in no test suite", p.path, m[1])
+				}
 			}
 		}
 	}
