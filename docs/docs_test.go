@@ -35,7 +35,7 @@ func pages(t *testing.T) []page {
 			list = append(list, page{filepath.ToSlash(filepath.Join("docs", path)), string(text)})
 		}
 	}
-	if len(list) < 3 {
+	if len(list) < 10 {
 		t.Fatalf("only %d documents found", len(list))
 	}
 	return list
