@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -107,8 +108,8 @@ func (a *app) stop(signals <-chan os.Signal) error {
 		}
 	}()
 	var wrong []error
-	for i := len(a.steps) - 1; i >= 0; i-- {
-		s := a.steps[i]
+	for _, s := range slices.Backward(a.steps) {
+
 		began := time.Now()
 		if err := a.stopOne(hurry, s); err != nil {
 			wrong = append(wrong, fmt.Errorf("stop %s: %w", s.name, err))

@@ -181,7 +181,7 @@ func find(path string) ([]string, error) {
 
 func (c *cli) readOne(name string) (source, error) {
 	s := source{name: name, format: "yaml"}
-	var r io.Reader = c.in
+	r := c.in
 	if name == "-" {
 		s.name = stdinName
 	} else {

@@ -213,7 +213,7 @@ func nearest(key string, known map[string]setting) string {
 func printConfig(w io.Writer, config any) error {
 	for _, s := range settings(config) {
 		value := fmt.Sprint(s.field.Interface())
-		switch list, ok := s.field.Interface().([]string); {
+		switch list, ok := reflect.TypeAssert[[]string](s.field); {
 		case s.secret && value != "":
 			value = "(hidden)"
 		case ok:

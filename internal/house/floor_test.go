@@ -12,8 +12,9 @@ var floors = map[string]int{
 	"docs": 3, "deploy": 3, // their tests hold documents and installations to the code
 	"sql": 1, "internal/rpc": 1,
 	"master": 2, "worker": 2, "apiserver": 2,
-	"cmd": 3, "bench": 3,
-	"internal/house": 4, "internal/seed": 4,
+	"cmd":            3,
+	"bench":          4,
+	"internal/house": 5, "internal/seed": 5,
 }
 
 // room is the room that a folder is in, "" where the house has none.

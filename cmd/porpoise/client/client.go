@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -148,9 +149,7 @@ func (c *Client) open(ctx context.Context, in call) (*http.Response, error) {
 	if raw != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	for k, v := range in.header {
-		req.Header[k] = v
-	}
+	maps.Copy(req.Header, in.header)
 	req.Header.Set("User-Agent", c.agent)
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
