@@ -9,6 +9,7 @@ import (
 // floors are the rooms from the ground up. A room may import itself and lower floors.
 var floors = map[string]int{
 	"dag": 0, "registry": 0, "ui": 0, "examples": 0,
+	"docs": 3, "deploy": 3, // their tests hold documents and installations to the code
 	"sql": 1, "internal/rpc": 1,
 	"master": 2, "worker": 2, "apiserver": 2,
 	"cmd":            3,

@@ -1,0 +1,212 @@
+package docs_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/porpoise/porpoise/dag"
+)
+
+// page is one document; path is relative to the module's root.
+type page struct{ path, text string }
+
+// pages reads all documents of ours.
+func pages(t *testing.T) []page {
+	t.Helper()
+	var list []page
+	for _, pattern := range []string{"../*.md", "*.md", "adr/*.md", "../deploy/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range found {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, page{filepath.ToSlash(filepath.Join("docs", path)), string(text)})
+		}
+	}
+	if len(list) < 10 {
+		t.Fatalf("only %d documents found", len(list))
+	}
+	return list
+}
+
+var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```")
+
+// TestWorkflowsInTheDocumentsAreAccepted parses every YAML block that begins with name:.
+func TestWorkflowsInTheDocumentsAreAccepted(t *testing.T) {
+	t.Parallel()
+	parsed := 0
+	for _, p := range pages(t) {
+		for _, block := range yamlBlock.FindAllStringSubmatch(p.text, -1) {
+			if !strings.HasPrefix(block[1], "name:") {
+				continue
+			}
+			parsed++
+			if _, wrong := dag.Parse([]byte(block[1]), "yaml"); len(wrong) > 0 {
+				t.Errorf("%s: a workflow is refused: %v\n%s", p.path, wrong, block[1])
+			}
+		}
+	}
+	if parsed < 8 {
+		t.Errorf("%d workflows found in the documents, there should be more", parsed)
+	}
+}
+
+// TestEveryTaskTypeAndKeyIsInTheReference holds docs/workflow.md to the schema.
+func TestEveryTaskTypeAndKeyIsInTheReference(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("workflow.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range dag.TaskTypes() {
+		if !strings.Contains(string(text), "\n### "+name+"\n") {
+			t.Errorf("docs/workflow.md has no part about the task type %s", name)
+		}
+	}
+	keys := regexp.MustCompile(`(?m)^ +"([a-z_]+)": \{$`)
+	for _, key := range keys.FindAllStringSubmatch(string(dag.Schema()), -1) {
+		if name := key[1]; name != "properties" && name != "items" && !regexp.MustCompile("[`.]"+name+"[`:.]").Match(text) {
+			t.Errorf("docs/workflow.md does not name the key %s", name)
+		}
+	}
+}
+
+var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+
+func TestRelativeLinksLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	for _, p := range pages(t) {
+		for _, found := range link.FindAllStringSubmatch(p.text, -1) {
+			target, _, _ := strings.Cut(found[1], "#")
+			if target == "" || strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join("..", filepath.Dir(p.path), target)); err != nil {
+				t.Errorf("%s links to %s: %v", p.path, target, err)
+			}
+		}
+	}
+}
+
+var testName = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z][A-Za-z0-9]+`)
+
+func TestTestsThatAreNamedExist(t *testing.T) {
+	t.Parallel()
+	known := names(t)
+	for _, p := range pages(t) {
+		for _, name := range testName.FindAllString(p.text, -1) {
+			if !known.functions[name] {
+				t.Errorf("%s names the test %s, which is nowhere", p.path, name)
+			}
+		}
+	}
+}
+
+var (
+	method   = regexp.MustCompile("`([a-z]+)\\.\\(\\*([A-Za-z]+)\\)\\.([A-Za-z]+)`")
+	subtests = regexp.MustCompile("cases? `[A-Z][A-Za-z]+`(?:(?:,| and) `[A-Z][A-Za-z]+`)*")
+	subtest  = regexp.MustCompile("`([A-Z][A-Za-z]+)`")
+)
+
+// TestFunctionsThatAreNamedExist finds every `package.(*Type).Method` that a document names.
+func TestFunctionsThatAreNamedExist(t *testing.T) {
+	t.Parallel()
+	known := names(t)
+	for _, p := range pages(t) {
+		for _, m := range method.FindAllStringSubmatch(p.text, -1) {
+			if !known.methods[m[1]+"."+m[2]+"."+m[3]] {
+				t.Errorf("%s names %s, which is nowhere", p.path, m[0])
+			}
+		}
+		for _, group := range subtests.FindAllString(p.text, -1) {
+			for _, m := range subtest.FindAllStringSubmatch(group, -1) {
+				if !known.texts[`"`+m[1]+`"`] {
+					t.Errorf("%s names the case %s, which is in no test suite", p.path, m[1])
+				}
+			}
+		}
+	}
+}
+
+// index is what the module's source has of names.
+type index struct {
+	functions map[string]bool // of tests
+	methods   map[string]bool // package.Type.Method
+	texts     map[string]bool // string literals of test suites
+}
+
+func names(t *testing.T) index {
+	t.Helper()
+	all, err := readNames()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+var readNames = sync.OnceValues(func() (index, error) {
+	all := index{map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	fset := token.NewFileSet()
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != ".." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		file, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		all.read(path, file)
+		return nil
+	})
+	return all, err
+})
+
+func (all index) read(path string, file *ast.File) {
+	suite := strings.Contains(path, "test")
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			switch {
+			case n.Recv != nil:
+				all.methods[file.Name.Name+"."+receiver(n.Recv.List[0].Type)+"."+n.Name.Name] = true
+			case strings.HasSuffix(path, "_test.go"):
+				all.functions[n.Name.Name] = true
+			}
+		case *ast.BasicLit:
+			if suite && n.Kind == token.STRING {
+				all.texts[n.Value] = true
+			}
+		}
+		return true
+	})
+}
+
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
