@@ -18,6 +18,9 @@ const (
 	maxAuditQueue = 4096
 	// auditBatch is how many rows one transaction writes.
 	auditBatch = 256
+	// auditDelay is how long rows are collected before they are written: the audit must not
+	// take the database's write lock between a start and the commit that it waits for.
+	auditDelay = 200 * time.Millisecond
 	// auditRetry is how long after a failed write the rows are tried again.
 	auditRetry = time.Second
 	// auditGoodbye is how long the rest may take at the end.
@@ -26,6 +29,7 @@ const (
 
 // auditor carries audit rows to the database, many at a time, off the path of requests.
 // A process that is killed loses what it had not written yet: a fraction of a second.
+// Who started or controlled what is also in those rows themselves, so that is not lost.
 type auditor struct {
 	store AuditStore
 	log   hclog.Logger
@@ -72,18 +76,28 @@ func (a *auditor) run(ctx context.Context) error {
 	for {
 		select {
 		case row := <-a.rows:
+			select {
+			case <-time.After(auditDelay):
+			case <-ctx.Done():
+			}
 			a.write(ctx, a.batch(row))
 		case <-ctx.Done():
-			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditGoodbye)
-			defer cancel()
-			for {
-				select {
-				case row := <-a.rows:
-					a.write(last, a.batch(row))
-				default:
-					return nil
-				}
-			}
+			a.goodbye(ctx)
+			return nil
+		}
+	}
+}
+
+// goodbye writes what is left when the server ends.
+func (a *auditor) goodbye(ctx context.Context) {
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditGoodbye)
+	defer cancel()
+	for {
+		select {
+		case row := <-a.rows:
+			a.write(last, a.batch(row))
+		default:
+			return
 		}
 	}
 }
@@ -105,7 +119,10 @@ func (a *auditor) batch(first sql.AuditRow) []sql.AuditRow {
 // either, so the queue behind it stays short.
 func (a *auditor) write(ctx context.Context, rows []sql.AuditRow) {
 	for {
-		err := a.store.AddAudit(ctx, rows)
+		// A write that has begun is ended even when the server is told to stop.
+		once, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditGoodbye)
+		err := a.store.AddAudit(once, rows)
+		cancel()
 		if err == nil {
 			a.count.WithLabelValues("written").Add(float64(len(rows)))
 			return

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/document"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -70,7 +71,7 @@ func (s *Server) getDraft(ctx context.Context, _ *WorkflowPath) (*draftAnswer, e
 func (s *Server) putDraft(ctx context.Context, in *putDraft) (*draftAnswer, error) {
 	c := callOf(ctx)
 	if !utf8.Valid(in.RawBody) {
-		return nil, wrongField(http.StatusUnprocessableEntity, "body", "invalid_utf8", "", "the draft is not valid UTF-8")
+		return nil, wrongField(http.StatusUnprocessableEntity, "body", document.CodeEncoding, "", "the draft is not valid UTF-8")
 	}
 	d := sql.Draft{WorkflowID: c.workflow.ID, Text: string(in.RawBody), Format: formatOf(in.ContentType), UpdatedBy: c.who.name, UpdatedAt: s.at()}
 	if err := s.store.PutDraft(ctx, d); err != nil {

@@ -252,22 +252,25 @@ func accepts(header, media []string) bool {
 	return false
 }
 
-func (s *Server) unknownPath(w http.ResponseWriter, r *http.Request) {
-	writeProblem(w, r, problem(http.StatusNotFound, "there is nothing at this path; /docs describes what there is"))
-}
-
-// wrongMethod answers a known path with an unknown method, and says which are known.
-func (s *Server) wrongMethod(w http.ResponseWriter, r *http.Request) {
+// unknown answers what no route takes: 405 for a known path with an unknown method, and
+// 404 for the rest. mux can't tell the two apart across a subrouter, so it is asked
+// again with each method.
+func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 	var allow []string
 	for _, m := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete} {
 		probe := r.Clone(r.Context())
 		probe.Method = m
 		var match mux.RouteMatch
-		if s.router.Match(probe, &match) && match.MatchErr == nil && match.Route != nil {
+		if s.router.Match(probe, &match) && s.declared[match.Route] != nil && s.declared[match.Route].id != "console" {
 			allow = append(allow, m)
 		}
 	}
-	writeProblem(w, r, problem(http.StatusMethodNotAllowed, "this path knows "+strings.Join(allow, ", ")).with("Allow", strings.Join(allow, ", ")))
+	if len(allow) == 0 {
+		writeProblem(w, r, problem(http.StatusNotFound, "there is nothing at this path; /docs describes what there is"))
+		return
+	}
+	known := strings.Join(allow, ", ")
+	writeProblem(w, r, problem(http.StatusMethodNotAllowed, "this path knows "+known).with("Allow", known))
 }
 
 // statusWriter remembers the status, and lets streams flush and set deadlines.

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/document"
 )
 
 var requiredProperty = regexp.MustCompile(`^expected required property (\S+) to be present$`)
@@ -25,7 +26,7 @@ func fieldOf(op *huma.Operation, d *huma.ErrorDetail) (f dag.FieldError, inBody 
 		f.Message = "is required"
 		return f, inBody
 	}
-	if f.Code == "unknown_field" || f.Code == "unknown_parameter" {
+	if f.Code == document.CodeUnknownField || f.Code == "unknown_parameter" {
 		f.Message = "is not a known field"
 		if near := nearest(lastName(name), knownNames(op, place)); near != "" {
 			f.Message += fmt.Sprintf(": did you mean %q?", near)
@@ -46,21 +47,21 @@ func fieldOf(op *huma.Operation, d *huma.ErrorDetail) (f dag.FieldError, inBody 
 func codeOf(msg string) string {
 	switch {
 	case msg == "unexpected property":
-		return "unknown_field"
+		return document.CodeUnknownField
 	case msg == "unknown query parameter":
 		return "unknown_parameter"
 	case strings.HasPrefix(msg, "expected required property"), strings.HasSuffix(msg, "parameter is missing"):
-		return "required"
+		return document.CodeRequired
 	case strings.HasPrefix(msg, "expected value to be one of"):
-		return "not_allowed"
+		return document.CodeNotInEnum
 	case strings.HasPrefix(msg, "expected number "), strings.HasPrefix(msg, "expected length"), strings.HasPrefix(msg, "expected array length"),
 		strings.HasPrefix(msg, "expected object with at"):
-		return "out_of_range"
+		return document.CodeOutOfRange
 	case msg == "expected boolean", msg == "expected number", msg == "expected integer", msg == "expected string",
-		msg == "expected array", msg == "expected object", strings.HasPrefix(msg, "invalid integer"), strings.HasPrefix(msg, "invalid boolean"):
-		return "wrong_type"
+		msg == "expected array", msg == "expected object", strings.HasPrefix(msg, "expected value to match at least one schema"), strings.HasPrefix(msg, "invalid integer"), strings.HasPrefix(msg, "invalid boolean"):
+		return document.CodeWrongType
 	default:
-		return "invalid"
+		return document.CodeInvalid
 	}
 }
 

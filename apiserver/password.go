@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
+
+	"github.com/porpoise/porpoise/dag/document"
 )
 
 // The cost of a password: OWASP's first choice for argon2id. maxHashing times the
@@ -75,9 +77,9 @@ func checkNewPassword(field, password, user string) *Problem {
 	n := utf8.RuneCountInString(password)
 	switch {
 	case !utf8.ValidString(password):
-		return wrongField(422, field, "invalid_utf8", "", "%s is not valid UTF-8", field)
+		return wrongField(422, field, document.CodeEncoding, "", "%s is not valid UTF-8", field)
 	case n < minPassword || n > maxPassword:
-		return wrongField(422, field, "out_of_range", "", "%s must have %d to %d characters", field, minPassword, maxPassword)
+		return wrongField(422, field, document.CodeOutOfRange, "", "%s must have %d to %d characters", field, minPassword, maxPassword)
 	case strings.EqualFold(password, user), strings.Count(password, password[:1]) == len(password):
 		return wrongField(422, field, "too_easy", "", "%s is too easy to guess", field)
 	}

@@ -57,13 +57,9 @@ func (p *plans) get(ctx context.Context, workflowID int64, version int) (*dag.Pl
 }
 
 func planOf(v sql.Version) (*dag.Plan, error) {
-	def, wrong := dag.Parse([]byte(v.Text), v.Format)
+	plan, wrong := dag.ParsePlan([]byte(v.Text), v.Format)
 	if len(wrong) > 0 {
 		return nil, fmt.Errorf("version %d of workflow %d can no longer be read: %w", v.Version, v.WorkflowID, wrong[0])
-	}
-	plan, wrong := dag.NewPlan(def)
-	if len(wrong) > 0 {
-		return nil, fmt.Errorf("version %d of workflow %d can no longer be planned: %w", v.Version, v.WorkflowID, wrong[0])
 	}
 	return plan, nil
 }

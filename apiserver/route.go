@@ -83,7 +83,11 @@ func add[I, O any](s *Server, sp spec, handle func(ctx context.Context, in *I) (
 // plain registers a route outside of the OpenAPI document: health, documents, console.
 func (s *Server) plain(sp spec, h http.Handler) {
 	sp.check()
-	r := s.router.NewRoute().Path(s.cfg.BasePath+sp.path).Methods(sp.method, http.MethodHead)
+	router, path := s.router, s.cfg.BasePath+sp.path
+	if rest, ok := strings.CutPrefix(sp.path, "/api/v1"); ok {
+		router, path = s.below, rest
+	}
+	r := router.NewRoute().Path(path).Methods(sp.method, http.MethodHead)
 	r.Handler(s.guard(&sp, h))
 	s.declared[r] = &sp
 }

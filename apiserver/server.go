@@ -53,6 +53,7 @@ type Server struct {
 	store  Store
 	log    hclog.Logger
 	router *mux.Router
+	below  *mux.Router // of router, what is below /api/v1
 	api    huma.API
 	now    func() time.Time
 
@@ -123,8 +124,8 @@ func (s *Server) route() error {
 	// cleaned into some other route.
 	s.router.UseEncodedPath()
 	s.router.SkipClean(true)
-	s.router.NotFoundHandler = http.HandlerFunc(s.unknownPath)
-	s.router.MethodNotAllowedHandler = http.HandlerFunc(s.wrongMethod)
+	s.router.NotFoundHandler = http.HandlerFunc(s.unknown)
+	s.router.MethodNotAllowedHandler = s.router.NotFoundHandler
 
 	cfg := huma.DefaultConfig("Porpoise", s.cfg.Version)
 	cfg.Info.Description = "Workflows as graphs of tasks: author, start, watch, control."
@@ -137,8 +138,9 @@ func (s *Server) route() error {
 		"token":   {Type: "http", Scheme: "bearer", Description: "An API token, from POST /tokens."},
 		"session": {Type: "apiKey", In: "cookie", Name: sessionCookie, Description: "A browser that signed in with POST /session."},
 	}
-	api := s.router.PathPrefix(s.cfg.BasePath + "/api/v1").Subrouter()
-	s.api = humamux.New(api, cfg, humamux.WithRouteCustomizer(s.declare))
+	s.below = s.router.PathPrefix(s.cfg.BasePath + "/api/v1").Subrouter()
+	s.below.NotFoundHandler, s.below.MethodNotAllowedHandler = s.router.NotFoundHandler, s.router.MethodNotAllowedHandler
+	s.api = humamux.New(s.below, cfg, humamux.WithRouteCustomizer(s.declare))
 
 	s.projectRoutes()
 	s.memberRoutes()

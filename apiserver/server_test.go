@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -35,6 +36,7 @@ type bench struct {
 	admin   string // the bootstrap token
 	pass    string
 	link    string
+	settle  func() // ends Run, which writes the audit
 }
 
 // clock is moved by hand where a test is about time.
@@ -78,7 +80,7 @@ func newBench(t testing.TB, change ...func(*Config)) *bench {
 		t.Fatal(err)
 	}
 	b.db = db
-	b.store = asStore(db)
+	b.store = db
 	b.hints = &hintLog{commands: make(chan int64, 10000), controls: make(chan int64, 10000)}
 	b.watcher = watch.New(watch.Config{Logger: hclog.NewNullLogger()})
 	cfg := Config{Store: b.store, Hints: b.hints, Events: b.watcher, Cluster: fixedCluster{}, Logger: hclog.NewNullLogger(), Now: b.clock.Now,
@@ -94,7 +96,8 @@ func newBench(t testing.TB, change ...func(*Config)) *bench {
 	runCtx, stop := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- b.server.Run(runCtx) }()
-	t.Cleanup(func() { stop(); <-ended })
+	b.settle = sync.OnceFunc(func() { stop(); <-ended })
+	t.Cleanup(b.settle)
 	if b.pass, b.admin, b.link, err = b.server.Bootstrap(ctx); err != nil {
 		t.Fatal(err)
 	}

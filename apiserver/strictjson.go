@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/document"
 )
 
 // maxJSONDepth is how deep a body may nest; ours need 4.
@@ -25,7 +26,7 @@ func checkJSON(body []byte) *Problem {
 	c := jsonCheck{text: body}
 	c.space()
 	if c.at == len(body) {
-		return problem(http.StatusBadRequest, "the body is empty", dag.FieldError{Field: "body", Code: "empty", Message: "the body is empty"})
+		return problem(http.StatusBadRequest, "the body is empty", dag.FieldError{Field: "body", Code: document.CodeRequired, Message: "the body is empty"})
 	}
 	if c.value(0) {
 		c.space()
@@ -43,7 +44,7 @@ func checkJSON(body []byte) *Problem {
 }
 
 func notJSON(at int, what string) *Problem {
-	return wrongField(http.StatusBadRequest, "body", "invalid_json", "", "the body is not valid JSON: it %s at byte %d", what, at)
+	return wrongField(http.StatusBadRequest, "body", document.CodeSyntax, "", "the body is not valid JSON: it %s at byte %d", what, at)
 }
 
 // jsonCheck walks a JSON text. Each method returns false once fatal is set.
@@ -89,7 +90,7 @@ func (c *jsonCheck) value(depth int) bool {
 	switch b := c.text[c.at]; {
 	case b == '{' || b == '[':
 		if depth == maxJSONDepth {
-			c.fatal = wrongField(http.StatusBadRequest, "body", "too_deep", "", "the body nests deeper than %d levels", maxJSONDepth)
+			c.fatal = wrongField(http.StatusBadRequest, "body", document.CodeTooDeep, "", "the body nests deeper than %d levels", maxJSONDepth)
 			return false
 		}
 		if b == '{' {
@@ -191,7 +192,7 @@ func (c *jsonCheck) see(key []byte, first int, seen map[string]bool) map[string]
 	}
 	c.keys = append(c.keys, key)
 	if twice {
-		c.note("duplicate_key", "is given twice")
+		c.note(document.CodeDuplicateKey, "is given twice")
 	}
 	return seen
 }
@@ -252,7 +253,7 @@ func (c *jsonCheck) readString() ([]byte, bool) {
 	c.at++
 	raw := c.text[start+1 : c.at-1]
 	if !utf8.Valid(raw) {
-		c.note("invalid_utf8", "is not valid UTF-8")
+		c.note(document.CodeEncoding, "is not valid UTF-8")
 	}
 	if plain {
 		return raw, true
@@ -284,7 +285,7 @@ func (c *jsonCheck) escape() bool {
 	c.at += 4
 	switch {
 	case hi == 0:
-		c.note("invalid_text", "holds a NUL character")
+		c.note(document.CodeEncoding, "holds a NUL character")
 	case hi >= 0xd800 && hi < 0xdc00:
 		if c.at+2 < len(c.text) && c.text[c.at+1] == '\\' && c.text[c.at+2] == 'u' {
 			if lo, ok := c.hex4(c.at + 3); ok && lo >= 0xdc00 && lo < 0xe000 {
@@ -292,9 +293,9 @@ func (c *jsonCheck) escape() bool {
 				return true
 			}
 		}
-		c.note("invalid_text", "holds half of a surrogate pair")
+		c.note(document.CodeEncoding, "holds half of a surrogate pair")
 	case hi >= 0xdc00 && hi < 0xe000:
-		c.note("invalid_text", "holds half of a surrogate pair")
+		c.note(document.CodeEncoding, "holds half of a surrogate pair")
 	}
 	return true
 }
@@ -327,7 +328,7 @@ func (c *jsonCheck) number() bool {
 		return c.fail("has a bad number")
 	}
 	if _, err := strconv.ParseFloat(string(raw), 64); err != nil {
-		c.note("out_of_range", fmt.Sprintf("the number %s is out of range", shown(string(raw))))
+		c.note(document.CodeOutOfRange, fmt.Sprintf("the number %s is out of range", shown(string(raw))))
 	}
 	return true
 }

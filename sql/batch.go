@@ -22,6 +22,7 @@ type lockedRow struct {
 	owner string
 	epoch int64
 	state string
+	seq   int64
 }
 
 // batch is one transaction of the writer. Its order is the order of locks everywhere: instance
@@ -109,7 +110,7 @@ func (b *batch) lock(ctx context.Context) error {
 	ids = slices.Compact(ids)
 	b.locked = make(map[int64]lockedRow, len(ids))
 	return eachChunk(ids, func(chunk []any) error {
-		rows, err := b.query(ctx, `SELECT id, owner, owner_epoch, state FROM workflow_instance WHERE id IN (`+
+		rows, err := b.query(ctx, `SELECT id, owner, owner_epoch, state, seq FROM workflow_instance WHERE id IN (`+
 			marks(len(chunk))+`) ORDER BY id`+b.s.dial.forUpdate(), chunk)
 		if err != nil {
 			return err
@@ -118,7 +119,7 @@ func (b *batch) lock(ctx context.Context) error {
 		for rows.Next() {
 			var id int64
 			var r lockedRow
-			if err := rows.Scan(&id, &r.owner, &r.epoch, &r.state); err != nil {
+			if err := rows.Scan(&id, &r.owner, &r.epoch, &r.state, &r.seq); err != nil {
 				return err
 			}
 			b.locked[id] = r

@@ -64,7 +64,8 @@ var eventInsert = &table{
 // returns an error for each, in their order: nil once it is durable, ErrNotOwner where the
 // instance has another epoch or no owner (nothing of it was written), ErrUnavailable where
 // nothing is known to be written. A transition with empty Effects only says that the owner is
-// well: it clears the crash count. Of one instance, only one Commit may be under way.
+// well: it clears the crash count. Of one instance, only one Commit may be under way; the very
+// same transition may be committed again after ErrUnavailable, also where it had been written.
 func (s *Store) Commit(ctx context.Context, transitions []Transition) []error {
 	ops := make([]*operation, len(transitions))
 	for i := range transitions {
@@ -73,9 +74,9 @@ func (s *Store) Commit(ctx context.Context, transitions []Transition) []error {
 			t.Effects = &dag.Effects{}
 		}
 		t.At = orNow(t.At, s.millis())
-		ops[i] = &operation{commit: t}
+		ops[i] = &operation{commit: t, err: t.check()}
 	}
-	s.writer.do(ctx, ops...)
+	s.writer.do(ctx, slices.DeleteFunc(slices.Clone(ops), func(o *operation) bool { return o.err != nil })...)
 	errs := make([]error, len(ops))
 	for i, o := range ops {
 		if o.err != nil {
@@ -85,6 +86,22 @@ func (s *Store) Commit(ctx context.Context, transitions []Transition) []error {
 	return errs
 }
 
+// check refuses what would end the writer, and with it every caller's work.
+func (t *Transition) check() error {
+	n := len(t.Instance.Tasks)
+	if len(t.Effects.Tasks) > 0 || len(t.Effects.Attempts) > 0 {
+		if t.Plan == nil || len(t.Plan.Definition.Tasks) != n {
+			return fmt.Errorf("%d tasks do not fit the plan", n)
+		}
+	}
+	for _, i := range t.Effects.Tasks {
+		if i < 0 || i >= n {
+			return fmt.Errorf("task %d of %d changed", i, n)
+		}
+	}
+	return nil
+}
+
 // commits writes the transitions of those who still own their instance.
 func (b *batch) commits(ctx context.Context) error {
 	var ops []*operation
@@ -92,12 +109,17 @@ func (b *batch) commits(ctx context.Context) error {
 		if o.commit == nil {
 			continue
 		}
-		in, found := b.locked[o.commit.Instance.ID]
-		if !found || in.epoch != o.commit.Epoch || in.owner == "" {
+		row, found := b.locked[o.commit.Instance.ID]
+		switch {
+		case !found || row.epoch != o.commit.Epoch:
 			o.err = ErrNotOwner
-			continue
+		case row.owner != "":
+			ops = append(ops, o)
+		case !o.commit.Release || row.seq != o.commit.Instance.Seq || row.state != string(o.commit.Instance.State):
+			o.err = ErrNotOwner
+		default:
+			// It is this very release, written before by a commit whose answer was lost.
 		}
-		ops = append(ops, o)
 	}
 	if len(ops) == 0 {
 		return nil
@@ -110,7 +132,7 @@ func (b *batch) commits(ctx context.Context) error {
 	for _, o := range ops {
 		tasks = appendTasks(tasks, o.commit)
 		attempts = appendAttempts(attempts, o.commit)
-		events = appendEvents(events, o.commit)
+		events = appendEvents(events, o.commit, b.locked[o.commit.Instance.ID].seq)
 	}
 	if _, err := b.rows(ctx, taskUpsert, b.s.dial.upsert, tasks); err != nil {
 		return fmt.Errorf("write tasks: %w", err)
@@ -217,9 +239,15 @@ func appendAttempts(args []any, t *Transition) []any {
 // order, so one that is not found is only written twice.
 const lookAhead = 8
 
-func appendEvents(args []any, t *Transition) []any {
+// appendEvents adds the events behind seq, the last one that is written. Only the owner of this
+// epoch writes them, and without a gap: those up to it are this transition's own, written before
+// by a commit whose answer was lost.
+func appendEvents(args []any, t *Transition, seq int64) []any {
 	for i := range t.Effects.Events {
 		e := &t.Effects.Events[i]
+		if e.Seq <= seq {
+			continue
+		}
 		args = append(args, t.Instance.ID, e.Seq, int64(e.At), string(e.Code), int64(e.Task), int64(e.Attempt), int64(e.Round), e.State,
 			string(e.Reason), e.Message, e.By, flag(e.Warning))
 	}

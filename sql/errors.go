@@ -40,6 +40,8 @@ var (
 	ErrSchema = errors.New("schema does not fit this program")
 	// ErrClosed says that the store was closed.
 	ErrClosed = errors.New("store is closed")
+
+	errNoSecret = errors.New("its secret's hash is missing")
 )
 
 // InUseError is an ErrInUse that names what is in the way, at most ten of them.

@@ -3,8 +3,6 @@ package sql
 import (
 	"context"
 	"fmt"
-
-	"github.com/jmoiron/sqlx"
 )
 
 // idBlock is how many ids a process takes from the database at once. What a process has not
@@ -47,7 +45,7 @@ func (s *Store) NextIDs(ctx context.Context, n int) (int64, error) {
 }
 
 func (s *Store) takeBlock(ctx context.Context, n int64) (first int64, err error) {
-	err = s.write(ctx, func(tx *sqlx.Tx) error {
+	err = s.write(ctx, func(tx *sqlTx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO id_block (name, next_id) VALUES (?, ?)`+
 			s.dial.onConflict("name")+`next_id = id_block.next_id + ?`, idSequence, 1+n, n)
 		if err != nil {

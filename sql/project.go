@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
+	"github.com/porpoise/porpoise/dag"
 )
 
 const projectColumns = `id, name, description, created_at, updated_at`
@@ -24,10 +24,13 @@ func (s *Store) CreateProject(ctx context.Context, p Project) (Project, error) {
 	}
 	p.ID, p.CreatedAt = id, orNow(p.CreatedAt, s.millis())
 	p.UpdatedAt = p.CreatedAt
-	_, err = s.db.ExecContext(ctx, `INSERT INTO project (id, name, name_key, description, created_at, updated_at, deleted_at) VALUES (?, ?, ?, ?, ?, ?, 0)`,
-		p.ID, p.Name, foldName(p.Name), p.Description, p.CreatedAt, p.UpdatedAt)
+	err = s.write(ctx, func(tx *sqlTx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO project (id, name, name_key, description, created_at, updated_at, deleted_at)
+			VALUES (?, ?, ?, ?, ?, ?, 0)`, p.ID, p.Name, dag.FoldName(p.Name), p.Description, p.CreatedAt, p.UpdatedAt)
+		return err
+	})
 	if err != nil {
-		return Project{}, fmt.Errorf("create project %q: %w", p.Name, explain(err))
+		return Project{}, fmt.Errorf("create project %q: %w", p.Name, err)
 	}
 	return p, nil
 }
@@ -35,9 +38,11 @@ func (s *Store) CreateProject(ctx context.Context, p Project) (Project, error) {
 // UpdateProject changes the name and description of project p.ID.
 func (s *Store) UpdateProject(ctx context.Context, p Project) (Project, error) {
 	p.UpdatedAt = s.millis()
-	res, err := s.db.ExecContext(ctx, `UPDATE project SET name = ?, name_key = ?, description = ?, updated_at = ? WHERE id = ? AND deleted_at = 0`,
-		p.Name, foldName(p.Name), p.Description, p.UpdatedAt, p.ID)
-	if err = metOne(res, err); err != nil {
+	err := s.write(ctx, func(tx *sqlTx) error {
+		return metOne(tx.ExecContext(ctx, `UPDATE project SET name = ?, name_key = ?, description = ?, updated_at = ? WHERE id = ? AND deleted_at = 0`,
+			p.Name, dag.FoldName(p.Name), p.Description, p.UpdatedAt, p.ID))
+	})
+	if err != nil {
 		return Project{}, fmt.Errorf("update project %d: %w", p.ID, err)
 	}
 	return s.ProjectByID(ctx, p.ID)
@@ -45,7 +50,7 @@ func (s *Store) UpdateProject(ctx context.Context, p Project) (Project, error) {
 
 // Project returns the project of that name, however it is written, or ErrNotFound.
 func (s *Store) Project(ctx context.Context, name string) (Project, error) {
-	p, err := scanProject(s.read.QueryRowContext(ctx, `SELECT `+projectColumns+` FROM project WHERE name_key = ? AND deleted_at = 0`, foldName(name)).Scan)
+	p, err := scanProject(s.read.QueryRowContext(ctx, `SELECT `+projectColumns+` FROM project WHERE name_key = ? AND deleted_at = 0`, dag.FoldName(name)).Scan)
 	if err != nil {
 		return Project{}, fmt.Errorf("read project %q: %w", name, explain(err))
 	}
@@ -73,7 +78,7 @@ func (s *Store) Projects(ctx context.Context, page Page) ([]Project, string, err
 	if err != nil {
 		return nil, "", fmt.Errorf("read projects: %w", err)
 	}
-	return cut(out, limit, "projects", func(p Project) any { return nameCursor{foldName(p.Name)} })
+	return cut(out, limit, "projects", func(p Project) any { return nameCursor{dag.FoldName(p.Name)} })
 }
 
 // MemberProjects returns the projects in which a user has a role, by id.
@@ -89,7 +94,7 @@ func (s *Store) MemberProjects(ctx context.Context, userID int64) ([]Project, er
 // DeleteProject deletes an empty project; InUseError where it holds workflows, or instances
 // that are not final. Its row stays, nameless, for the history that refers to it.
 func (s *Store) DeleteProject(ctx context.Context, id int64) error {
-	err := s.write(ctx, func(tx *sqlx.Tx) error {
+	err := s.write(ctx, func(tx *sqlTx) error {
 		var name string
 		err := tx.QueryRowContext(ctx, `SELECT name FROM project WHERE id = ? AND deleted_at = 0`+s.dial.forUpdate(), id).Scan(&name)
 		if err != nil {

@@ -17,9 +17,39 @@ const (
 	retryPause = 4 * time.Millisecond
 )
 
+// sqlTx is the transaction that Store.write gives.
+type sqlTx = sqlx.Tx
+
+// metOne is the error of an UPDATE or DELETE that must meet a row: ErrNotFound where it met none.
+func metOne(res stdsql.Result, err error) error {
+	if err != nil {
+		return explain(err)
+	}
+	n, err := res.RowsAffected()
+	if err != nil {
+		return explain(err)
+	}
+	if n == 0 {
+		return ErrNotFound
+	}
+	return nil
+}
+
+// references lists the first column of a query, with a word before each.
+func references(ctx context.Context, tx *sqlTx, word, query string, args ...any) ([]string, error) {
+	var out []string
+	if err := tx.SelectContext(ctx, &out, query, args...); err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i] = word + out[i]
+	}
+	return out, nil
+}
+
 // write runs f in a transaction, whole, again after a deadlock or a lost lock: f must have no
 // effect but on the database. Its error is ours.
-func (s *Store) write(ctx context.Context, f func(tx *sqlx.Tx) error) error {
+func (s *Store) write(ctx context.Context, f func(tx *sqlTx) error) error {
 	var err error
 	for try := range maxTries {
 		if try > 0 {
@@ -34,7 +64,7 @@ func (s *Store) write(ctx context.Context, f func(tx *sqlx.Tx) error) error {
 	return fmt.Errorf("%w: gave up after %d tries: %w", ErrUnavailable, maxTries, err)
 }
 
-func (s *Store) writeOnce(ctx context.Context, f func(tx *sqlx.Tx) error) error {
+func (s *Store) writeOnce(ctx context.Context, f func(tx *sqlTx) error) error {
 	tx, err := s.db.BeginTxx(ctx, &stdsql.TxOptions{Isolation: s.isolation()})
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/jmoiron/sqlx"
+	"github.com/porpoise/porpoise/dag"
 )
 
 // SaveVersion is a definition to be saved as the next version of a workflow.
@@ -38,7 +38,7 @@ func (s *Store) SaveVersion(ctx context.Context, v SaveVersion) (w Workflow, sav
 		return Workflow{}, Version{}, false, err
 	}
 	sum := sha256.Sum256([]byte(v.Text))
-	err = s.write(ctx, func(tx *sqlx.Tx) error {
+	err = s.write(ctx, func(tx *sqlTx) error {
 		saved = Version{Text: v.Text, Format: v.Format, Hash: hex.EncodeToString(sum[:]), CreatedAt: s.millis(), CreatedBy: v.By}
 		if w, created, err = s.workflowToSave(ctx, tx, v, id); err != nil {
 			return err
@@ -62,7 +62,7 @@ func (s *Store) workflowToSave(ctx context.Context, tx *sqlTx, v SaveVersion, id
 		return Workflow{}, false, err
 	}
 	w, err := scanWorkflow(tx.QueryRowContext(ctx, selectWorkflow+` WHERE w.project_id = ? AND w.name_key = ? AND w.deleted_at = 0`+s.dial.forUpdate(),
-		v.ProjectID, foldName(v.Name)).Scan)
+		v.ProjectID, dag.FoldName(v.Name)).Scan)
 	switch {
 	case err == nil && v.IfMatch == nil:
 		return w, false, ErrExists
@@ -77,7 +77,7 @@ func (s *Store) workflowToSave(ctx context.Context, tx *sqlTx, v SaveVersion, id
 	}
 	w = Workflow{ID: id, ProjectID: v.ProjectID, Project: project, Name: v.Name, Description: v.Description, CreatedAt: now, UpdatedAt: now}
 	_, err = tx.ExecContext(ctx, `INSERT INTO workflow (id, project_id, name, name_key, description, published, latest, created_at, updated_at, deleted_at)
-		VALUES (?, ?, ?, ?, ?, 0, 0, ?, ?, 0)`, w.ID, w.ProjectID, w.Name, foldName(w.Name), w.Description, now, now)
+		VALUES (?, ?, ?, ?, ?, 0, 0, ?, ?, 0)`, w.ID, w.ProjectID, w.Name, dag.FoldName(w.Name), w.Description, now, now)
 	return w, true, err
 }
 

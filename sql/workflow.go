@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/jmoiron/sqlx"
+	"github.com/porpoise/porpoise/dag"
 )
 
 const selectWorkflow = `SELECT w.id, w.project_id, p.name, w.name, w.description, w.published, w.latest, w.created_at, w.updated_at
@@ -19,7 +19,7 @@ func scanWorkflow(scan func(...any) error) (Workflow, error) {
 // Workflow returns the project's workflow of that name, however it is written, or ErrNotFound.
 func (s *Store) Workflow(ctx context.Context, projectID int64, name string) (Workflow, error) {
 	w, err := scanWorkflow(s.read.QueryRowContext(ctx, selectWorkflow+` WHERE w.project_id = ? AND w.name_key = ? AND w.deleted_at = 0`,
-		projectID, foldName(name)).Scan)
+		projectID, dag.FoldName(name)).Scan)
 	if err != nil {
 		return Workflow{}, fmt.Errorf("read workflow %q: %w", name, explain(err))
 	}
@@ -47,12 +47,12 @@ func (s *Store) Workflows(ctx context.Context, projectID int64, page Page) ([]Wo
 	if err != nil {
 		return nil, "", fmt.Errorf("read workflows of project %d: %w", projectID, err)
 	}
-	return cut(out, limit, "workflows", func(w Workflow) any { return nameCursor{foldName(w.Name)} })
+	return cut(out, limit, "workflows", func(w Workflow) any { return nameCursor{dag.FoldName(w.Name)} })
 }
 
 // Publish makes a saved version the one that starts and schedules use.
 func (s *Store) Publish(ctx context.Context, workflowID int64, version int) error {
-	err := s.write(ctx, func(tx *sqlx.Tx) error {
+	err := s.write(ctx, func(tx *sqlTx) error {
 		var n int
 		err := tx.QueryRowContext(ctx, `SELECT version FROM workflow_version WHERE workflow_id = ? AND version = ?`, workflowID, version).Scan(&n)
 		if err != nil {
@@ -70,7 +70,7 @@ func (s *Store) Publish(ctx context.Context, workflowID int64, version int) erro
 // DeleteWorkflow deletes a workflow; InUseError while instances of it are not final. Its row
 // and versions stay, nameless, for the history of its instances.
 func (s *Store) DeleteWorkflow(ctx context.Context, id int64) error {
-	err := s.write(ctx, func(tx *sqlx.Tx) error {
+	err := s.write(ctx, func(tx *sqlTx) error {
 		var name string
 		err := tx.QueryRowContext(ctx, `SELECT name FROM workflow WHERE id = ? AND deleted_at = 0`+s.dial.forUpdate(), id).Scan(&name)
 		if err != nil {

@@ -53,7 +53,9 @@ func collect(v reflect.Value) []setting {
 }
 
 // env is the setting's name in the environment.
-func (s setting) env() string { return envPrefix + strings.ToUpper(strings.ReplaceAll(s.key, "-", "_")) }
+func (s setting) env() string {
+	return envPrefix + strings.ToUpper(strings.ReplaceAll(s.key, "-", "_"))
+}
 
 // part is a role's configuration. Check lists everything that is wrong with it.
 type part interface {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -19,6 +20,7 @@ import (
 const (
 	lockFile          = "lock"
 	nodeFile          = "node-id"
+	incarnationFile   = "incarnation"
 	adminPasswordFile = "admin-password"
 	adminTokenFile    = "admin-token"
 	clusterKeyFile    = "cluster.key"
@@ -51,7 +53,7 @@ func openData(path string) (*dataDir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
-	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := takeLock(lock); err != nil {
 		_ = lock.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, fmt.Errorf("data folder %s: %w; stop it, or give --data another folder", abs, errDataInUse)
@@ -61,10 +63,26 @@ func openData(path string) (*dataDir, error) {
 	return &dataDir{path: abs, lock: lock}, nil
 }
 
+// takeLock takes the lock or fails at once, but for a health check, which holds it for an
+// instant to see whether somebody else does.
+func takeLock(lock *os.File) error {
+	const tries, between = 3, 20 * time.Millisecond
+	var err error
+	for range tries {
+		if err = unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err == nil || !errors.Is(err, unix.EWOULDBLOCK) {
+			return err
+		}
+		time.Sleep(between)
+	}
+	return err
+}
+
 // Close gives the lock up.
 func (d *dataDir) Close() error { return d.lock.Close() }
 
-func (d *dataDir) file(name ...string) string { return filepath.Join(append([]string{d.path}, name...)...) }
+func (d *dataDir) file(name ...string) string {
+	return filepath.Join(append([]string{d.path}, name...)...)
+}
 
 // node returns the node's name: the wanted one, or that of the folder, made up at the
 // first start as prefix and eight random digits.
@@ -87,6 +105,16 @@ func (d *dataDir) node(wanted, prefix string) (string, error) {
 		wanted = prefix + "-" + randomHex(4)
 	}
 	return wanted, writeSecret(d.file(nodeFile), wanted)
+}
+
+// succeed writes down the life that begins and returns the one before it, "" at the
+// first start.
+func (d *dataDir) succeed(incarnation string) (before string, err error) {
+	text, err := os.ReadFile(d.file(incarnationFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read the last incarnation: %w", err)
+	}
+	return strings.TrimSpace(string(text)), writeSecret(d.file(incarnationFile), incarnation)
 }
 
 // newIncarnation names this life of the process.

@@ -38,7 +38,7 @@ func (c *cli) newProgress(cl *client.Client, id string) progress {
 // silent shows nothing.
 type silent struct{}
 
-func (silent) update(client.Update)                         {}
+func (silent) update(client.Update)                        {}
 func (silent) end(context.Context, client.Instance, error) {}
 
 // lines prints one line for each event, for logs and pipes.
@@ -256,4 +256,3 @@ func cut(line string, width int) string {
 	}
 	return string(runes[:width-2]) + "…"
 }
-

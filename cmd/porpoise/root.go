@@ -66,7 +66,7 @@ func (c *cli) root() *cobra.Command {
 	)
 	c.add(root, "work", c.applyCommand(), c.validateCommand(), c.startCommand(), c.instancesCommand(), c.tasksCommand(), c.logsCommand(), c.explainCommand())
 	c.add(root, "work", c.controlCommands()...)
-	c.add(root, "cluster", c.projectsCommand(), c.workflowsCommand(), c.workersCommand(), c.mastersCommand(), c.tokenCommand())
+	c.add(root, "cluster", c.projectsCommand(), c.workflowsCommand(), c.workersCommand(), c.mastersCommand(), c.tokenCommand(), c.readyCommand())
 	c.addRoles(root)
 	root.AddCommand(c.versionCommand())
 	usageErrors(root)

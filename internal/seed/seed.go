@@ -1,3 +1,6 @@
+// Package seed imports the libraries that were agreed on, so that go.mod keeps those
+// that no part imports yet. It owns nothing, nothing imports it, and it goes when the
+// last of them is in use.
 package seed
 
 import (

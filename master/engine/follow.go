@@ -17,7 +17,22 @@ func (e *Engine) follow(a *actor, done *commit) bool {
 			e.nodes.started(a.in.ID, attempt.Task, attempt.Number)
 		}
 	}
-	for _, action := range done.fx.Actions {
+	e.act(a, done)
+	e.answer(done)
+	e.Publish(&rpc.Change{
+		InstanceId: a.in.ID, WorkflowId: a.ids.workflow, ProjectId: a.ids.project,
+		Seq: a.in.Seq, State: string(a.in.State),
+	})
+	if done.release {
+		e.drop(a, nil)
+		return false
+	}
+	return true
+}
+
+// act carries out the actions that follow a commit, or need none.
+func (e *Engine) act(a *actor, turn *commit) {
+	for _, action := range turn.fx.Actions {
 		switch action := action.(type) {
 		case dag.Dispatch:
 			e.dispatch(a, action.Attempt)
@@ -31,16 +46,6 @@ func (e *Engine) follow(a *actor, done *commit) bool {
 			// Done before the commit.
 		}
 	}
-	e.answer(done)
-	e.Publish(&rpc.Change{
-		InstanceId: a.in.ID, WorkflowId: a.ids.workflow, ProjectId: a.ids.project,
-		Seq: a.in.Seq, State: string(a.in.State),
-	})
-	if done.release {
-		e.drop(a, nil)
-		return false
-	}
-	return true
 }
 
 // dispatch sends a committed attempt to its worker. An attempt that cannot even be

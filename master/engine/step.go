@@ -39,6 +39,8 @@ func (e *Engine) advance(a *actor) {
 			e.commits.push(turn)
 			return
 		}
+		// Nothing to store, as for a timer that came early and is armed again.
+		e.act(a, turn)
 		e.answer(turn)
 		if a.rest() {
 			return

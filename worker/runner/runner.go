@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"os"
 	"os/signal"
@@ -106,6 +107,8 @@ func (r *Runner) prepare() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("become subreaper: %w", err)
 	}
+	// What this process was given open by whoever started it is not for the tasks.
+	_ = unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
 	// Tasks run as this user, so a stricter mask would protect them from nobody.
 	unix.Umask(0o022)
 	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})

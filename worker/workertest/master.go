@@ -266,6 +266,16 @@ func (m *Master) Reports(token string) []*rpc.Report {
 	return out
 }
 
+// Count is the number of reports of an attempt so far; it is for Until.
+func (m *Master) Count(token string) (n int) {
+	for _, r := range m.reports {
+		if r.Attempt.Token == token {
+			n++
+		}
+	}
+	return n
+}
+
 // AwaitFinals waits until n attempts have a final report.
 func (m *Master) AwaitFinals(n int) {
 	m.t.Helper()

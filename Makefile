@@ -1,0 +1,78 @@
+# Everything that is done often. `make help` lists it; .ci/run is `make test`.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+BIN := bin
+GOLANGCI_VERSION := v2.15.0
+DATA ?= porpoise-data
+HTTP ?= 127.0.0.1:8080
+# The product is one static binary; only the race detector needs cgo.
+export CGO_ENABLED ?= 0
+GO_FILES := $(shell git ls-files '*.go' 2>/dev/null)
+
+.PHONY: help run build console test check format vet lint generated race tests test-mysql bench demo-real mutants clean
+
+help: ## Say what there is
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 16
+
+run: console build ## Build, then run everything in one process (HTTP=..., DATA=...)
+	$(BIN)/porpoise standalone --http $(HTTP) --data $(DATA)
+
+build: ## Build bin/porpoise
+	go build -trimpath -o $(BIN)/porpoise ./cmd/porpoise
+
+console: ## Build the web console, where its source and Node are there
+	@if [ ! -f ui/package.json ]; then echo "console: no source here, the binary carries a placeholder page"; \
+	elif ! command -v npm >/dev/null; then echo "console: no npm here, the binary carries what is in ui/dist"; \
+	else cd ui && npm ci --no-audit --no-fund && npm run build; fi
+
+test: check tests ## Everything that must hold: check, and all tests with their databases
+
+check: format vet lint generated race ## Format, vet, lint, generated files, tests under the race detector
+
+format: $(BIN)/golangci-lint
+	@echo "== format (gofumpt)"
+	@$(BIN)/golangci-lint fmt --diff > $(BIN)/format.diff || true
+	@if [ -s $(BIN)/format.diff ]; then cat $(BIN)/format.diff; echo "not formatted: bin/golangci-lint fmt"; exit 1; fi
+
+vet:
+	@echo "== vet"
+	@go vet ./...
+
+lint: $(BIN)/golangci-lint
+	@echo "== lint (golangci-lint $(GOLANGCI_VERSION))"
+	@$(BIN)/golangci-lint run ./...
+
+$(BIN)/golangci-lint:
+	@echo "== installing golangci-lint $(GOLANGCI_VERSION) into $(BIN) (a minute, once)"
+	@mkdir -p $(BIN)
+	@GOBIN=$(CURDIR)/$(BIN) GOFLAGS= go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+
+generated: ## Check that generated files are what their sources give
+	@echo "== generated files"
+	@scripts/generated
+
+race: ## Tests under the race detector (needs a C compiler)
+	@echo "== tests with -race"
+	@CGO_ENABLED=1 go test -race -short -timeout 12m ./...
+
+tests: ## All tests, with the databases they need
+	@echo "== all tests; MariaDB is started for them and stopped afterwards"
+	@scripts/with-mariadb go test -timeout 15m ./...
+
+test-mysql: ## The store's tests on a real MySQL: PORPOISE_TEST_MYSQL=root:pw@tcp(host:3306)/
+	@if [ -z "$${PORPOISE_TEST_MYSQL:-}" ]; then echo "name the server: PORPOISE_TEST_MYSQL='root:password@tcp(127.0.0.1:3306)/' make test-mysql"; exit 2; fi
+	go test -count=1 -timeout 15m ./sql/...
+
+bench: build ## Measure, against limits measured in the same run; a table on the screen
+	go run ./bench --porpoise $(BIN)/porpoise
+
+demo-real: build ## Run real workflows, on one node and on a cluster of processes
+	scripts/with-mariadb --flush=1 go run ./bench/real --porpoise $(BIN)/porpoise $(if $(PORPOISE_INPUTS),--inputs $(PORPOISE_INPUTS))
+
+mutants: ## Plant faults in the core; every one must be caught by its tests
+	go run ./dag/mutants
+
+clean: ## Remove what was built (not data folders)
+	rm -rf $(BIN)

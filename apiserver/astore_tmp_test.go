@@ -1,5 +1,0 @@
-package apiserver
-
-import "github.com/porpoise/porpoise/sql"
-
-func asStore(db *sql.Store) Store { return newTmp(db) }

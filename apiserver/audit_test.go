@@ -1,0 +1,44 @@
+package apiserver
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/porpoise/porpoise/sql"
+)
+
+func TestChangesAndRefusalsAreAudited(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	id := b.seed("alpha")
+	viewer := b.person("vera", "alpha", roleViewer, false)
+	b.do(asked{method: "POST", path: "/api/v1/instances/" + id + "/stop", token: viewer})
+	b.do(asked{method: "GET", path: "/api/v1/instances/" + id, token: viewer})
+	b.do(asked{method: "GET", path: "/api/v1/instances/" + id, token: tokenPrefix + "no"})
+	b.signInAs("admin", "secret-guess")
+	b.must(400, "POST", "/api/v1/tokens", `{`)
+	b.settle()
+	rows, _, err := b.db.Audit(t.Context(), sql.Page{Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, r := range rows {
+		lines = append(lines, strings.Join([]string{r.Actor, r.Action, r.Object, r.Outcome}, "|"))
+		if r.CreatedAt == 0 || r.Address == "" || strings.Contains(r.Detail+r.Object, "secret-guess") {
+			t.Errorf("audit row %+v", r)
+		}
+	}
+	all := strings.Join(lines, "\n")
+	for _, want := range []string{
+		"admin|put-project|project=alpha|done", "admin|put-workflow|project=alpha workflow=daily|done", "admin|start-workflow|project=alpha workflow=daily|done",
+		"vera|stop|id=" + id + "|refused", "|get-instance|id=" + id + "|refused", "|sign-in||refused", "admin|create-token||failed",
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no audit row %q in\n%s", want, all)
+		}
+	}
+	if strings.Contains(all, "vera|get-instance") {
+		t.Errorf("a read was audited:\n%s", all)
+	}
+}

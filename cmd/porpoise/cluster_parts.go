@@ -1,0 +1,454 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
+
+	"github.com/porpoise/porpoise/apiserver"
+	"github.com/porpoise/porpoise/apiserver/logs"
+	"github.com/porpoise/porpoise/apiserver/watch"
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/internal/rpc"
+	"github.com/porpoise/porpoise/master"
+	"github.com/porpoise/porpoise/registry"
+	"github.com/porpoise/porpoise/registry/etcd"
+	"github.com/porpoise/porpoise/sql"
+	"github.com/porpoise/porpoise/ui"
+	"github.com/porpoise/porpoise/worker"
+)
+
+const (
+	// grpcStop is how long calls may take to end before connections are cut.
+	grpcStop = time.Second
+	// httpStop is the same for requests; streams end at once.
+	httpStop = 5 * time.Second
+	// runStop bounds a part that has nothing to drain.
+	runStop = 10 * time.Second
+	// drainSlack is what a worker may take beyond its drain: to end what is left, to
+	// report it, and to hear that it was written.
+	drainSlack = 40 * time.Second
+)
+
+// parts is what the roles are built from. Every role uses the same ones, alone or in a
+// cluster.
+type parts struct {
+	*app
+	store       *sql.Store
+	cluster     sql.Cluster
+	registry    registry.Registry
+	authority   *rpc.CA
+	node        string
+	incarnation string
+	predecessor string // the incarnation that this one follows in the data folder
+	data        *dataDir
+}
+
+// openStore opens the database, to be closed last.
+func (p *parts) openStore(ctx context.Context, cfg sql.Config) error {
+	cfg.Logger = p.log
+	store, err := sql.Open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	p.store = store
+	p.closing("database", store.Close)
+	return nil
+}
+
+// openCluster reads what the database says about the cluster, and its authority.
+func (p *parts) openCluster(ctx context.Context, keyFile string) error {
+	var err error
+	if p.cluster, err = p.store.Cluster(ctx); err != nil {
+		return fmt.Errorf("read the cluster's row: %w", err)
+	}
+	key, err := rpc.EnsureClusterKey(keyFile)
+	if err != nil {
+		return err
+	}
+	certificate, sealed, err := p.store.CertificateAuthority(ctx, func() ([]byte, []byte, error) {
+		ca, err := rpc.NewCA(p.cluster.ID)
+		if err != nil {
+			return nil, nil, err
+		}
+		return ca.Seal(key)
+	})
+	if err != nil {
+		return err
+	}
+	if p.authority, err = rpc.LoadCA(certificate, sealed, key); err != nil {
+		return fmt.Errorf("%w; is %s the key of this cluster?", err, keyFile)
+	}
+	return nil
+}
+
+// identify locks the data folder and finds out who this node is.
+func (p *parts) identify(path, wanted, prefix string) error {
+	data, err := openData(path)
+	if err != nil {
+		return err
+	}
+	p.data = data
+	p.closing("data folder", data.Close)
+	if p.node, err = data.node(wanted, prefix); err != nil {
+		return err
+	}
+	p.incarnation = newIncarnation()
+	p.predecessor, err = data.succeed(p.incarnation)
+	return err
+}
+
+// useEtcd makes the registry of a client, which the caller has opened.
+func (p *parts) useEtcd(client *clientv3.Client, clusterID string) error {
+	reg, err := etcd.New(client, clusterID, p.log)
+	if err != nil {
+		return err
+	}
+	p.registry = reg
+	return nil
+}
+
+// dialEtcd makes the registry of an external etcd.
+func (p *parts) dialEtcd(access etcdAccess, clusterID string) error {
+	cfg := etcd.ClientConfig{Endpoints: access.Etcd, Username: access.EtcdUser, Password: access.EtcdPassword, Logger: p.log}
+	var err error
+	if cfg.TLS, err = access.tls(); err != nil {
+		return err
+	}
+	client, err := etcd.Dial(cfg)
+	if err != nil {
+		return err
+	}
+	p.closing("etcd client", client.Close)
+	return p.useEtcd(client, clusterID)
+}
+
+// tls is nil where nothing was said of certificates.
+func (e *etcdAccess) tls() (*tls.Config, error) {
+	if e.EtcdCA == "" && e.EtcdCert == "" {
+		return nil, nil
+	}
+	cfg := &tls.Config{MinVersion: tls.VersionTLS12}
+	if e.EtcdCA != "" {
+		text, err := os.ReadFile(e.EtcdCA)
+		if err != nil {
+			return nil, fmt.Errorf("etcd-ca: %w", err)
+		}
+		cfg.RootCAs = x509.NewCertPool()
+		if !cfg.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("etcd-ca: %s holds no certificate", e.EtcdCA)
+		}
+	}
+	if e.EtcdCert != "" {
+		pair, err := loadPair("etcd-key", e.EtcdCert, e.EtcdKey)
+		if err != nil {
+			return nil, err
+		}
+		cfg.Certificates = []tls.Certificate{pair}
+	}
+	return cfg, nil
+}
+
+// loadPair reads a certificate and its key, which only its owner may read.
+func loadPair(what, certFile, keyFile string) (tls.Certificate, error) {
+	key, err := readSecret(keyFile)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("%s: %w", what, err)
+	}
+	cert, err := os.ReadFile(certFile)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("%s: %w", what, err)
+	}
+	pair, err := tls.X509KeyPair(cert, []byte(key))
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("%s: %w", what, err)
+	}
+	return pair, nil
+}
+
+// serveRPC starts a gRPC server for a role and returns its listener's address.
+func (p *parts) serveRPC(ctx context.Context, role registry.Role, address string, register func(*grpc.Server)) (string, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return "", fmt.Errorf("rpc: %w; give --rpc another address", err)
+	}
+	certificate, err := p.authority.NewCertificate(role, p.node)
+	if err == nil {
+		var server *grpc.Server
+		if server, err = rpc.NewServer(rpc.ServerConfig{Certificate: certificate, Logger: p.log}); err == nil {
+			register(server)
+			p.run(string(role)+" rpc", grpcStop+time.Second, func(ctx context.Context) error { return serveUntil(ctx, server, listener) })
+			return listener.Addr().String(), nil
+		}
+	}
+	_ = listener.Close()
+	return "", err
+}
+
+// serveUntil serves until ctx ends. Streams that live as long as their peer would keep
+// a graceful stop waiting, so it gets a moment only.
+func serveUntil(ctx context.Context, server *grpc.Server, listener net.Listener) error {
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	cut := time.AfterFunc(grpcStop, server.Stop)
+	defer cut.Stop()
+	server.GracefulStop()
+	return <-served
+}
+
+// dialer makes connections to servers of the given roles, as this node in its own role.
+func dialer(certificate *rpc.Certificate, roles ...registry.Role) func(ctx context.Context, address string) (*grpc.ClientConn, error) {
+	creds := certificate.Credentials(roles...)
+	return func(ctx context.Context, address string) (*grpc.ClientConn, error) {
+		return rpc.Dial(ctx, address, creds)
+	}
+}
+
+// startMaster runs a master that others dial at the advertised address, or at the
+// listener's own where that is "".
+func (p *parts) startMaster(ctx context.Context, listen, advertise string, weight int) error {
+	served := &lateMaster{}
+	address, err := p.serveRPC(ctx, registry.Master, listen, served.register)
+	if err != nil {
+		return err
+	}
+	if advertise == "" {
+		advertise = reachable(address)
+	}
+	m := master.New(master.Config{
+		Self: rpc.Process{Node: p.node, Incarnation: p.incarnation}, Cluster: p.cluster.ID, Address: advertise, Version: version(),
+		Slots: p.cluster.Slots, Weight: weight, Takeover: true, Store: p.store, Registry: p.registry,
+		Joins:  &rpc.JoinServer{CA: p.authority, VerifyToken: p.verifyJoin, Logger: p.log},
+		Logger: p.log,
+	})
+	served.set(m)
+	p.run("master", runStop, m.Run)
+	return nil
+}
+
+// verifyJoin uses a join token up and tells which role it is for.
+func (p *parts) verifyJoin(ctx context.Context, token string) (string, error) {
+	_, err := rpc.ParseToken(token)
+	if err != nil {
+		return "", err
+	}
+	taken, err := p.store.TakeJoinToken(ctx, joinTokenHash(token), dag.MillisOf(time.Now()))
+	if errors.Is(err, sql.ErrNotFound) {
+		return "", fmt.Errorf("%w: unknown, expired or used up", rpc.ErrToken)
+	}
+	return taken.Role, err
+}
+
+// joinTokenHash is what the database knows a join token by: the hash of its secret part.
+func joinTokenHash(token string) string {
+	sum := sha256.Sum256([]byte(token[strings.LastIndexByte(token, '.')+1:]))
+	return hex.EncodeToString(sum[:])
+}
+
+// reachable turns a listener's address into one that others can dial: an unspecified
+// host becomes this machine's name.
+func reachable(address string) string {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return address
+	}
+	if ip := net.ParseIP(host); ip == nil || !ip.IsUnspecified() {
+		return address
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return address
+	}
+	return net.JoinHostPort(name, port)
+}
+
+// startAPI builds the API. The server serves nothing until startHTTP.
+func (p *parts) startAPI(ctx context.Context, w web, listen, advertise string) (*apiserver.Server, error) {
+	certificate, err := p.authority.NewCertificate(registry.APIServer, p.node)
+	if err != nil {
+		return nil, err
+	}
+	logServer := logs.New(logs.Config{
+		Peer: func(ctx context.Context) (string, error) {
+			id, err := rpc.Peer(ctx)
+			return id.Node, err
+		},
+		Logger: p.log,
+	})
+	address, err := p.serveRPC(ctx, registry.APIServer, listen, func(s *grpc.Server) { rpc.RegisterLogsServer(s, logServer) })
+	if err != nil {
+		return nil, err
+	}
+	if advertise == "" {
+		advertise = reachable(address)
+	}
+	watcher := watch.New(watch.Config{Masters: masters{p.registry}, Dial: dialer(certificate, registry.Master), Logger: p.log})
+	p.run("watcher", runStop, watcher.Run)
+	cluster := newMembers(p.registry, p.cluster.Slots, p.authority.Hash())
+	p.run("members", runStop, cluster.Run)
+	console, err := ui.Handler(w.BasePath)
+	if err != nil {
+		return nil, err
+	}
+	api, err := apiserver.New(apiserver.Config{
+		Store: p.store, Logs: logServer, Hints: watcher, Events: watcher, Cluster: cluster, Logger: p.log,
+		BasePath: w.BasePath, Console: console, SecureCookies: w.SecureCookies, TrustProxy: w.TrustProxy, Version: version(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.run("apiserver", runStop, api.Run)
+	self := p.member(registry.APIServer)
+	self.Address = advertise
+	p.run("apiserver membership", runStop, func(ctx context.Context) error { return keepMember(ctx, p.registry, self, p.log) })
+	return api, nil
+}
+
+func (p *parts) member(role registry.Role) registry.Member {
+	return registry.Member{
+		Role: role, Node: p.node, Incarnation: p.incarnation, Version: version(),
+		StartedAt: time.Now().UnixMilli(), Takeover: true,
+	}
+}
+
+// listenHTTP takes the port, before anything else is touched.
+func listenHTTP(ctx context.Context, w web) (net.Listener, error) {
+	if w.TLSCert != "" {
+		if _, err := loadPair("tls-key", w.TLSCert, w.TLSKey); err != nil {
+			return nil, &failure{code: exitUsage, err: err}
+		}
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", w.HTTP)
+	if err != nil {
+		return nil, fmt.Errorf("%w; give --http another address", err)
+	}
+	return listener, nil
+}
+
+// startHTTP serves the API and the console on a port that is taken already.
+func (p *parts) startHTTP(listener net.Listener, w web, api *apiserver.Server) {
+	base, endStreams := context.WithCancel(context.Background())
+	server := apiserver.NewHTTPServer(api.Handler(), apiserver.HTTPConfig{Address: w.HTTP, Base: base})
+	server.ErrorLog = p.log.Named("http").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug})
+	p.run("http", httpStop+time.Second, func(ctx context.Context) error {
+		served := make(chan error, 1)
+		go func() {
+			if w.TLSCert != "" {
+				served <- server.ServeTLS(listener, w.TLSCert, w.TLSKey)
+				return
+			}
+			served <- server.Serve(listener)
+		}()
+		select {
+		case err := <-served:
+			endStreams()
+			return err
+		case <-ctx.Done():
+		}
+		endStreams()
+		down, cancel := context.WithTimeout(context.WithoutCancel(ctx), httpStop)
+		defer cancel()
+		err := server.Shutdown(down)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = server.Close()
+		}
+		if served := <-served; err == nil && !errors.Is(served, http.ErrServerClosed) {
+			err = served
+		}
+		return err
+	})
+}
+
+// work is what a worker is told beside who it is.
+type work struct {
+	groups      []string
+	slots       int
+	drainFor    time.Duration
+	keepTasks   bool
+	certificate *rpc.Certificate
+}
+
+// startWorker runs a worker and keeps it registered.
+func (p *parts) startWorker(w work) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find the runner's program: %w", err)
+	}
+	dir := p.data.file(workerDir)
+	wk, err := worker.New(worker.Config{
+		Node: p.node, Incarnation: p.incarnation, Predecessor: p.predecessor,
+		Groups: w.groups, Slots: w.slots, DataDir: dir, Version: version(),
+		Masters: peers{p.registry, registry.Master}, Apiservers: peers{p.registry, registry.APIServer},
+		Dial:   dialer(w.certificate, registry.Master, registry.APIServer),
+		Runner: []string{exe, "runner", "--data", dir}, RunnerEnv: taskEnvironment(os.Environ()),
+		DrainFor: w.drainFor, KeepTasks: w.keepTasks, Logger: p.log,
+	})
+	if err != nil {
+		return err
+	}
+	self := p.member(registry.Worker)
+	self.Groups, self.Slots = w.groups, w.slots
+	// The membership outlives the drain: until it is over, the tasks have a worker.
+	p.run("worker membership", runStop, func(ctx context.Context) error { return keepMember(ctx, p.registry, self, p.log) })
+	p.run("worker", w.drainFor+drainSlack, wk.Run)
+	return nil
+}
+
+// taskEnvironment is what tasks inherit: this process's environment without what
+// configures Porpoise, which may hold passwords, and without what systemd means for
+// this process alone.
+func taskEnvironment(environ []string) []string {
+	var kept []string
+	for _, pair := range environ {
+		name, _, _ := strings.Cut(pair, "=")
+		if strings.HasPrefix(name, envPrefix) || name == "NOTIFY_SOCKET" || name == "INVOCATION_ID" || strings.HasPrefix(name, "LISTEN_") {
+			continue
+		}
+		kept = append(kept, pair)
+	}
+	return kept
+}
+
+// bootstrap makes the first admin and keeps his secrets in the data folder; a later
+// call only makes a sign-in link where one is wanted.
+func bootstrap(ctx context.Context, api *apiserver.Server, dir func(name ...string) string, link bool) (path string, first bool, err error) {
+	password, token, path, err := api.Bootstrap(ctx)
+	switch {
+	case err == nil:
+		if err := writeSecret(dir(adminPasswordFile), password); err != nil {
+			return "", true, err
+		}
+		return path, true, writeSecret(dir(adminTokenFile), token)
+	case !errors.Is(err, apiserver.ErrBootstrapped):
+		return "", false, err
+	case !link:
+		return "", false, nil
+	}
+	path, err = api.SignInLink(ctx, "admin")
+	if errors.Is(err, sql.ErrNotFound) {
+		return "", false, nil // the admin has another name by now: the link is a comfort only
+	}
+	return path, false, err
+}
+
+// isMissing says that a file is not there.
+func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/porpoise/porpoise/apiserver"
+	"github.com/porpoise/porpoise/apiserver/watch"
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/master/slot"
+	"github.com/porpoise/porpoise/registry"
+	"github.com/porpoise/porpoise/worker"
+)
+
+const (
+	// memberTTL is the lease of workers and apiservers: masters notice within it that one
+	// is gone, and a pause of the whole process shorter than it is forgiven.
+	memberTTL = 5 * time.Second
+	// rejoinWait is the pause before a membership that failed is asked for again.
+	rejoinWait = 500 * time.Millisecond
+	// leaveTimeout bounds how long a leaving process waits for the registry.
+	leaveTimeout = 2 * time.Second
+)
+
+// keepMember keeps a process registered until ctx ends. Without the registry the
+// process works on; it is registered again when the registry is back.
+func keepMember(ctx context.Context, reg registry.Registry, m registry.Member, log hclog.Logger) error {
+	for ctx.Err() == nil {
+		session, err := reg.Join(ctx, m, memberTTL)
+		if err != nil {
+			if errors.Is(err, registry.ErrInvalid) {
+				return fmt.Errorf("register %s %s: %w", m.Role, m.Node, err)
+			}
+			if ctx.Err() == nil {
+				log.Warn("not registered, trying again", "role", string(m.Role), "error", err)
+			}
+			pause(ctx, rejoinWait)
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-session.Lost():
+			log.Warn("membership lost, joining again", "role", string(m.Role), "error", session.Err())
+		}
+		leave, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
+		if err := session.Leave(leave); err != nil {
+			log.Debug("lease runs out instead of being revoked", "role", string(m.Role), "error", err)
+		}
+		cancel()
+	}
+	return nil
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// peers tells a worker who serves in a role.
+type peers struct {
+	reg  registry.Registry
+	role registry.Role
+}
+
+// Watch gives the list of a role's members, and again after each change.
+func (p peers) Watch(ctx context.Context) (<-chan []worker.Peer, error) {
+	return follow(ctx, p.reg, p.role, func(m registry.Member) worker.Peer {
+		return worker.Peer{Node: m.Node, Incarnation: m.Incarnation, Address: m.Address}
+	})
+}
+
+// masters tells an apiserver's watcher where the masters are.
+type masters struct{ reg registry.Registry }
+
+// Masters gives the list of masters, and again after each change.
+func (m masters) Masters(ctx context.Context) (<-chan []watch.Master, error) {
+	return follow(ctx, m.reg, registry.Master, func(m registry.Member) watch.Master {
+		return watch.Master{Node: m.Node, Address: m.Address}
+	})
+}
+
+// follow translates a registry's views. The newest view replaces one that was not taken.
+func follow[T any](ctx context.Context, reg registry.Registry, role registry.Role, face func(registry.Member) T) (<-chan []T, error) {
+	views, err := reg.Watch(ctx, role)
+	if err != nil {
+		return nil, fmt.Errorf("watch %ss: %w", role, err)
+	}
+	out := make(chan []T, 1)
+	go func() {
+		defer close(out)
+		for view := range views {
+			list := make([]T, len(view.Members))
+			for i, m := range view.Members {
+				list[i] = face(m)
+			}
+			registry.Offer(out, list, func(_, v []T) []T { return v })
+		}
+	}()
+	return out, nil
+}
+
+// members is the apiserver's picture of the cluster, from memory.
+type members struct {
+	reg    registry.Registry
+	slots  int    // of the cluster's layout
+	caHash string // of its authority
+
+	mu    sync.Mutex
+	nodes map[registry.Role][]registry.Member
+	epoch int64
+}
+
+func newMembers(reg registry.Registry, slots int, caHash string) *members {
+	return &members{reg: reg, slots: slots, caHash: caHash, nodes: map[registry.Role][]registry.Member{}}
+}
+
+// Run follows the registry until ctx ends.
+func (m *members) Run(ctx context.Context) error {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	for _, role := range []registry.Role{registry.Master, registry.Worker} {
+		views, err := m.reg.Watch(ctx, role)
+		if err != nil {
+			return fmt.Errorf("watch %ss: %w", role, err)
+		}
+		wg.Go(func() {
+			for view := range views {
+				m.mu.Lock()
+				m.nodes[role] = view.Members
+				if role == registry.Master {
+					m.epoch = view.Revision
+				}
+				m.mu.Unlock()
+			}
+		})
+	}
+	<-ctx.Done()
+	return nil
+}
+
+func (m *members) list(role registry.Role) []apiserver.Node {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	nodes := make([]apiserver.Node, len(m.nodes[role]))
+	for i, n := range m.nodes[role] {
+		nodes[i] = apiserver.Node{
+			Name: n.Node, Incarnation: n.Incarnation, Address: n.Address, Version: n.Version,
+			Groups: n.Groups, Slots: n.Slots, Weight: n.Weight, StartedAt: dag.Millis(n.StartedAt),
+		}
+	}
+	return nodes
+}
+
+// Masters lists the masters that are alive.
+func (m *members) Masters() []apiserver.Node { return m.list(registry.Master) }
+
+// Workers lists the workers that are alive.
+func (m *members) Workers() []apiserver.Node { return m.list(registry.Worker) }
+
+// Slots is who owns which command slot. It is computed as the masters do, from the same
+// view; its epoch is that view's revision.
+func (m *members) Slots() (owners []string, epoch int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	alive := m.nodes[registry.Master]
+	list := make([]slot.Master, len(alive))
+	for i, n := range alive {
+		list[i] = slot.Master{Node: n.Node, Incarnation: n.Incarnation, Weight: n.Weight}
+	}
+	owners = make([]string, m.slots)
+	for s, i := range slot.Map(m.slots, list) {
+		owners[s] = list[i].Node
+	}
+	return owners, m.epoch
+}
+
+// CA is the hash of the cluster's authority.
+func (m *members) CA() string { return m.caHash }

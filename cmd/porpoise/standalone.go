@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/porpoise/porpoise/apiserver"
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/examples"
+	"github.com/porpoise/porpoise/registry"
+	"github.com/porpoise/porpoise/registry/etcd"
+	"github.com/porpoise/porpoise/sql"
+)
+
+// examplesProject is where a new node keeps what it shows at the first look.
+const examplesProject = "examples"
+
+// serve builds a process by up, waits for a signal or a part that breaks, and takes
+// everything down again. Signals are taken from the first moment, so that Ctrl-C during
+// the start is as clean as later.
+func serve(ctx context.Context, log logging, name string, up func(ctx context.Context, p *parts) error) error {
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	p := &parts{app: newApp(log.logger(name))}
+	starting, cancel := context.WithCancel(ctx)
+	defer cancel()
+	started := make(chan error, 1)
+	go func() { started <- up(starting, p) }()
+	var err error
+	select {
+	case err = <-started:
+		if err == nil {
+			err = p.wait(signals)
+		}
+	case <-signals:
+		cancel()
+		if err = <-started; err == nil || starting.Err() != nil {
+			err = &failure{code: exitInterrupted, err: context.Canceled}
+		}
+	}
+	return errors.Join(err, p.stop(signals))
+}
+
+func runStandalone(ctx context.Context, c *cli, cfg *standaloneConfig) error {
+	return serve(ctx, cfg.logging, "porpoise", func(ctx context.Context, p *parts) error {
+		listener, err := listenHTTP(ctx, cfg.web)
+		if err != nil {
+			return err
+		}
+		p.closing("http port", func() error { _ = listener.Close(); return nil }) // closed by its server already
+		if err := p.identify(cfg.Data, "", "node"); err != nil {
+			return err
+		}
+		if err := p.openAlone(ctx, cfg); err != nil {
+			return err
+		}
+		if err := p.startMaster(ctx, cfg.RPC, "", 1); err != nil {
+			return err
+		}
+		api, err := p.startAPI(ctx, cfg.web, loopbackAny, "")
+		if err != nil {
+			return err
+		}
+		certificate, err := p.authority.NewCertificate(registry.Worker, p.node)
+		if err != nil {
+			return err
+		}
+		link, first, err := bootstrap(ctx, api, p.data.file, true)
+		if err != nil {
+			return fmt.Errorf("make the first admin: %w", err)
+		}
+		if first {
+			if err := p.addExamples(ctx); err != nil {
+				return err
+			}
+		}
+		if err := p.startWorker(work{groups: []string{"default"}, slots: cfg.Slots, drainFor: cfg.DrainFor, certificate: certificate}); err != nil {
+			return err
+		}
+		p.startHTTP(listener, cfg.web, api)
+		return greet(c, cfg, listener, link, p.data)
+	})
+}
+
+// loopbackAny is a listener for this process's own parts.
+const loopbackAny = "127.0.0.1:0"
+
+// openAlone opens what a cluster has elsewhere: the database and the registry, both in
+// the data folder. They don't depend on each other, so they start at the same time.
+func (p *parts) openAlone(ctx context.Context, cfg *standaloneConfig) error {
+	type started struct {
+		embedded *etcd.Embedded
+		err      error
+	}
+	ready := make(chan started, 1)
+	go func() {
+		e, err := etcd.Embed(ctx, etcd.EmbedConfig{Dir: p.data.file(etcdDir), Logger: p.log})
+		ready <- started{e, err}
+	}()
+	err := p.openStore(ctx, sql.Config{DSN: "sqlite:" + p.data.file(databaseFile), Relaxed: cfg.Relaxed})
+	if err == nil {
+		err = p.store.Migrate(ctx)
+	}
+	etcd := <-ready
+	if etcd.err != nil {
+		return errors.Join(err, etcd.err)
+	}
+	p.closing("etcd", etcd.embedded.Close)
+	if err != nil {
+		return err
+	}
+	if err := p.openCluster(ctx, p.data.file(clusterKeyFile)); err != nil {
+		return err
+	}
+	return p.useEtcd(etcd.embedded.Client(), p.cluster.ID)
+}
+
+// addExamples fills the first screen of a new node.
+func (p *parts) addExamples(ctx context.Context) error {
+	project, err := p.store.CreateProject(ctx, sql.Project{Name: examplesProject, Description: "Small workflows to start and to change."})
+	if errors.Is(err, sql.ErrExists) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("make the examples: %w", err)
+	}
+	for _, e := range examples.All() {
+		def, wrong := dag.Parse(e.Text, "yaml")
+		if len(wrong) > 0 {
+			return fmt.Errorf("example %s: %w", e.File, &fieldErrors{fields: wrong})
+		}
+		_, _, _, err := p.store.SaveVersion(ctx, sql.SaveVersion{
+			ProjectID: project.ID, Name: def.Name, Description: def.Description, Text: string(e.Text), Format: "yaml", By: "porpoise", Publish: true,
+		})
+		if err != nil {
+			return fmt.Errorf("save example %s: %w", def.Name, err)
+		}
+	}
+	return nil
+}
+
+// greet says where everything is.
+func greet(c *cli, cfg *standaloneConfig, listener net.Listener, link string, data *dataDir) error {
+	scheme := "http"
+	if cfg.TLSCert != "" {
+		scheme = "https"
+	}
+	url := scheme + "://" + reachable(listener.Addr().String())
+	lines := "Porpoise is ready: " + url + cfg.BasePath + "\n"
+	if link != "" {
+		lines += "Sign in, once and within 15 minutes: " + url + link + "\n"
+	}
+	lines += "Admin's password and token: " + data.file(adminPasswordFile) + ", " + data.file(adminTokenFile) + "\n"
+	lines += "Ctrl-C stops; a second one at once.\n"
+	_, err := fmt.Fprint(c.out, lines)
+	return err
+}
+
+var _ apiserver.Cluster = (*members)(nil)

@@ -1,0 +1,199 @@
+package sqltest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/sql"
+)
+
+func at(n int) *int { return &n }
+
+func versionsAreSavedByMatch(t *testing.T, b *bench) {
+	save := func(name, text string, match *int, publish bool) (sql.Workflow, sql.Version, bool, error) {
+		return b.SaveVersion(b.ctx, sql.SaveVersion{ProjectID: b.project.ID, Name: name, Text: text, Format: "yaml", By: "ann", IfMatch: match, Publish: publish})
+	}
+	w, v, created, err := save("Nightly", "a", nil, true)
+	if err != nil || !created || w.Latest != 1 || w.Published != 1 || v.Version != 1 || w.Project != "Sales" {
+		t.Fatalf("create: %+v, %+v, %v, %v", w, v, created, err)
+	}
+	if _, _, _, err := save("NIGHTLY", "b", nil, true); !errors.Is(err, sql.ErrExists) {
+		t.Errorf("create again: %v, want ErrExists", err)
+	}
+	if _, _, _, err := save("Nightly", "b", at(2), true); !errors.Is(err, sql.ErrStale) {
+		t.Errorf("save at a version that is not the latest: %v, want ErrStale", err)
+	}
+	if _, _, _, err := save("Weekly", "b", at(1), true); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("save at a version of nothing: %v, want ErrNotFound", err)
+	}
+	if w, v, created, err = save("nightly", "b", at(1), false); err != nil || created || v.Version != 2 || w.Latest != 2 || w.Published != 1 || w.Name != "nightly" {
+		t.Errorf("save without publishing: %+v, %+v, %v, %v", w, v, created, err)
+	}
+	if w, v, _, err = save("nightly", "b", at(2), true); err != nil || v.Version != 2 || w.Latest != 2 || w.Published != 2 {
+		t.Errorf("the same content, published: %+v, %+v, %v", w, v, err)
+	}
+	if w, v, _, err = save("nightly", "b", at(sql.AnyVersion), true); err != nil || v.Version != 2 {
+		t.Errorf("the same content: %+v, %v", v, err)
+	}
+	if _, v, _, err = save("nightly", "c", at(sql.AnyVersion), true); err != nil || v.Version != 3 {
+		t.Errorf("overwrite on purpose: %+v, %v", v, err)
+	}
+	if _, _, created, err = save("Monthly", "x", at(sql.AnyVersion), true); err != nil || !created {
+		t.Errorf("overwrite what is not there: %v, %v", created, err)
+	}
+	b.must(b.Publish(b.ctx, w.ID, 1))
+	got, err := b.Workflow(b.ctx, b.project.ID, "NightLy")
+	b.must(err)
+	if got.Published != 1 || got.Latest != 3 || got.ID != w.ID {
+		t.Errorf("workflow %+v", got)
+	}
+	if err := b.Publish(b.ctx, w.ID, 9); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("publish what is not there: %v, want ErrNotFound", err)
+	}
+	old, err := b.Version(b.ctx, w.ID, 1)
+	b.must(err)
+	if old.Text != "a" || old.Format != "yaml" || len(old.Hash) != 64 || old.CreatedBy != "ann" {
+		t.Errorf("version 1 is %+v", old)
+	}
+	list, next, err := b.Versions(b.ctx, w.ID, sql.Page{Limit: 2})
+	b.must(err)
+	if len(list) != 2 || list[0].Version != 3 || next == "" {
+		t.Fatalf("versions %+v, next %q", list, next)
+	}
+	list, next, err = b.Versions(b.ctx, w.ID, sql.Page{Cursor: next})
+	b.must(err)
+	if len(list) != 1 || list[0].Version != 1 || next != "" {
+		t.Errorf("versions behind %+v, next %q", list, next)
+	}
+}
+
+func firstSavesOfOneNameMakeOneWorkflow(t *testing.T, b *bench) {
+	stores := []*sql.Store{b.Store, b.open(t, t.Name())}
+	var created [8]bool
+	race(len(created), func(i int) {
+		_, _, made, err := stores[i%2].SaveVersion(b.ctx, sql.SaveVersion{ProjectID: b.project.ID, Name: "Straße", Text: fmt.Sprint(i), Format: "yaml"})
+		if created[i] = made && err == nil; err != nil && !errors.Is(err, sql.ErrExists) {
+			t.Error(err)
+		}
+	})
+	n := 0
+	for _, c := range created {
+		if c {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d of %d made the workflow", n, len(created))
+	}
+	w, err := b.Workflow(b.ctx, b.project.ID, "STRASSE")
+	b.must(err)
+	if w.Name != "Straße" || w.Latest != 1 {
+		t.Errorf("workflow %+v", w)
+	}
+}
+
+func textsStayByteForByte(t *testing.T, b *bench) {
+	text := "x: '\"\\ \r\n\t\U0001F42C`$%_--;\x7f é e\u0301'\n" + strings.Repeat("a\\'b", 1<<20/4)
+	w, _, _, err := b.SaveVersion(b.ctx, sql.SaveVersion{ProjectID: b.project.ID, Name: "Bytes", Text: text, Format: "yaml"})
+	b.must(err)
+	b.must(b.PutDraft(b.ctx, sql.Draft{WorkflowID: w.ID, Text: text, Format: "yaml", UpdatedBy: "ann"}))
+	for name, s := range map[string]*sql.Store{"same": b.Store, "other": b.open(t, t.Name())} {
+		v, err := s.Version(b.ctx, w.ID, 1)
+		b.must(err)
+		d, err := s.Draft(b.ctx, w.ID)
+		b.must(err)
+		if v.Text != text || d.Text != text {
+			t.Errorf("the %s store gives another text: %d and %d bytes of %d", name, len(v.Text), len(d.Text), len(text))
+		}
+	}
+	b.must(b.PutDraft(b.ctx, sql.Draft{WorkflowID: w.ID, Text: "two"}))
+	if d, err := b.Draft(b.ctx, w.ID); err != nil || d.Text != "two" {
+		t.Errorf("draft %+v, %v", d, err)
+	}
+	b.must(b.DeleteDraft(b.ctx, w.ID))
+	if _, err := b.Draft(b.ctx, w.ID); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("deleted draft: %v, want ErrNotFound", err)
+	}
+	if err := b.PutDraft(b.ctx, sql.Draft{WorkflowID: 1 << 40}); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("draft of nothing: %v, want ErrNotFound", err)
+	}
+	b.must(b.PutLayout(b.ctx, sql.Layout{WorkflowID: w.ID, Layout: `{"a":[1,2]}`}))
+	b.must(b.PutLayout(b.ctx, sql.Layout{WorkflowID: w.ID, Layout: `{"a":[3,4]}`}))
+	if l, err := b.Layout(b.ctx, w.ID); err != nil || l.Layout != `{"a":[3,4]}` {
+		t.Errorf("layout %+v, %v", l, err)
+	}
+}
+
+func whatIsInUseIsNotDeleted(t *testing.T, b *bench) {
+	o := b.take("m1:a")
+	var use *sql.InUseError
+	if err := b.DeleteWorkflow(b.ctx, b.workflow.ID); !errors.As(err, &use) || !errors.Is(err, sql.ErrInUse) || use.References[0] != fmt.Sprint("instance ", o.ID) {
+		t.Errorf("delete a workflow that runs: %v", err)
+	}
+	end := b.step(o, 0, dag.TaskSuccess)
+	o.State, end.Release = dag.InstanceSuccess, true
+	b.must(b.commit(end))
+	if err := b.DeleteProject(b.ctx, b.project.ID); !errors.As(err, &use) || use.References[0] != "workflow Daily" {
+		t.Errorf("delete a project with a workflow: %v", err)
+	}
+	b.must(b.DeleteWorkflow(b.ctx, b.workflow.ID))
+	if _, err := b.Workflow(b.ctx, b.project.ID, "Daily"); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("deleted workflow: %v, want ErrNotFound", err)
+	}
+	// Its history stays readable, and its name is free.
+	if in, err := b.Instance(b.ctx, o.ID); err != nil || in.Workflow != "Daily" {
+		t.Errorf("instance of the deleted workflow: %+v, %v", in, err)
+	}
+	if _, err := b.Version(b.ctx, b.workflow.ID, 1); err != nil {
+		t.Errorf("version of the deleted workflow: %v", err)
+	}
+	w, _, created, err := b.SaveVersion(b.ctx, sql.SaveVersion{ProjectID: b.project.ID, Name: "daily", Text: "n", Format: "yaml"})
+	if err != nil || !created || w.ID == b.workflow.ID {
+		t.Errorf("save under the free name: %+v, %v, %v", w, created, err)
+	}
+	b.must(b.DeleteWorkflow(b.ctx, w.ID))
+	b.must(b.DeleteProject(b.ctx, b.project.ID))
+	if err := b.DeleteProject(b.ctx, b.project.ID); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("delete twice: %v, want ErrNotFound", err)
+	}
+	if _, err := b.CreateProject(b.ctx, sql.Project{Name: "SALES"}); err != nil {
+		t.Errorf("the project's name is not free: %v", err)
+	}
+}
+
+func projectsAreListedByName(t *testing.T, b *bench) {
+	if _, err := b.CreateProject(b.ctx, sql.Project{Name: "sALES"}); !errors.Is(err, sql.ErrExists) {
+		t.Errorf("another case of a name: %v, want ErrExists", err)
+	}
+	for _, n := range []string{"zoo", "Ämter", "ops", "Z-2"} {
+		_, err := b.CreateProject(b.ctx, sql.Project{Name: n})
+		b.must(err)
+	}
+	p, err := b.UpdateProject(b.ctx, sql.Project{ID: b.project.ID, Name: "Trade", Description: "d"})
+	if err != nil || p.Name != "Trade" || p.Description != "d" || p.CreatedAt == 0 {
+		t.Errorf("renamed to %+v, %v", p, err)
+	}
+	if _, err := b.UpdateProject(b.ctx, sql.Project{ID: b.project.ID, Name: "ZOO"}); !errors.Is(err, sql.ErrExists) {
+		t.Errorf("rename onto another: %v, want ErrExists", err)
+	}
+	var names []string
+	for page := (sql.Page{Limit: 2}); ; {
+		list, next, err := b.Projects(b.ctx, page)
+		b.must(err)
+		for _, p := range list {
+			names = append(names, p.Name)
+		}
+		if page.Cursor = next; next == "" {
+			break
+		}
+	}
+	if got, want := strings.Join(names, " "), "ops Trade Z-2 zoo Ämter"; got != want {
+		t.Errorf("projects %q, want %q", got, want)
+	}
+	if p, err := b.Project(b.ctx, "a\u0308MTER"); err != nil || p.Name != "Ämter" {
+		t.Errorf("by another form of the name: %+v, %v", p, err)
+	}
+}
