@@ -70,7 +70,7 @@ test-mysql: ## The store's tests on a real MySQL: PORPOISE_TEST_MYSQL=root:pw@tc
 	go test -count=1 -timeout 15m ./sql/...
 
 bench: build ## Measure, against limits measured in the same run; a table on the screen
-	go run ./bench --porpoise $(BIN)/porpoise
+	go run ./bench/bars --porpoise $(BIN)/porpoise
 
 demo-real: build ## Run real workflows, on one node and on a cluster of processes
 	scripts/with-mariadb --flush=1 go run ./bench/real --porpoise $(BIN)/porpoise $(if $(PORPOISE_INPUTS),--inputs $(PORPOISE_INPUTS))

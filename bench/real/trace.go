@@ -1,199 +1,124 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
-	"unicode"
 )
 
-// trace is a recorded workflow.
-type trace struct {
-	Name   string `json:"name"`
-	Source string `json:"source"`
-	Tasks  []struct {
-		ID      string   `json:"id"`
-		Runtime float64  `json:"runtime_s"`
-		Deps    []string `json:"deps"`
-	} `json:"tasks"`
+// leastMean is the shortest that tasks may be on the average: below it one measures how
+// long a shell and sleep take to start, which is no scheduler's doing.
+const leastMean = 100 * time.Millisecond
 
-	index  map[string]int
-	sleeps []time.Duration // scaled, in whole milliseconds
+// trace is a workflow that somebody has run.
+type trace struct {
+	Name  string      `json:"name"`
+	Tasks []traceTask `json:"tasks"`
 }
 
-func readTraces(dir string) ([]trace, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+// traceTask is one of its tasks.
+type traceTask struct {
+	ID       string   `json:"id"`
+	RuntimeS float64  `json:"runtime_s"`
+	Deps     []string `json:"deps"`
+}
+
+func (t traceTask) runtime() time.Duration { return time.Duration(t.RuntimeS * float64(time.Second)) }
+
+// readTraces reads every *.json of a folder, in the order of the names.
+func readTraces(dir string) ([]*trace, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("list traces: %w", err)
 	}
-	if len(files) == 0 {
-		return nil, fmt.Errorf("%s holds no .json file", dir)
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("no *.json in %s", dir)
 	}
-	var traces []trace
-	for _, file := range files {
-		text, err := os.ReadFile(file)
+	traces := make([]*trace, 0, len(paths))
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("read trace: %w", err)
 		}
-		var t trace
-		if err := json.Unmarshal(text, &t); err != nil {
-			return nil, fmt.Errorf("read %s: %w", file, err)
+		t := &trace{}
+		if err := json.Unmarshal(text, t); err != nil {
+			return nil, fmt.Errorf("read trace %s: %w", path, err)
 		}
-		if t.Name == "" {
-			t.Name = strings.TrimSuffix(filepath.Base(file), ".json")
+		if t.Name == "" || len(t.Tasks) == 0 || t.work() <= 0 {
+			return nil, fmt.Errorf("read trace %s: no name, no tasks or no work", path)
 		}
-		t.index = make(map[string]int, len(t.Tasks))
-		for i, task := range t.Tasks {
-			if _, twice := t.index[task.ID]; twice {
-				return nil, fmt.Errorf("read %s: task %s is there twice", file, task.ID)
-			}
-			t.index[task.ID] = i
-		}
-		for _, task := range t.Tasks {
-			for _, dep := range task.Deps {
-				if _, ok := t.index[dep]; !ok {
-					return nil, fmt.Errorf("read %s: task %s needs %s, which is not there", file, task.ID, dep)
-				}
-			}
+		if _, err := t.criticalPath(); err != nil {
+			return nil, fmt.Errorf("read trace %s: %w", path, err)
 		}
 		traces = append(traces, t)
 	}
-	slices.SortFunc(traces, func(a, b trace) int { return len(a.Tasks) - len(b.Tasks) })
 	return traces, nil
 }
 
-// scale divides the run times so that their mean is the given one.
-func (t *trace) scale(mean time.Duration) {
-	var total float64
-	for _, task := range t.Tasks {
-		total += task.Runtime
-	}
-	by := mean.Seconds() / (total / float64(len(t.Tasks)))
-	t.sleeps = make([]time.Duration, len(t.Tasks))
-	for i, task := range t.Tasks {
-		t.sleeps[i] = time.Duration(task.Runtime * by * float64(time.Second)).Round(time.Millisecond)
-	}
-}
-
-// workflow is the trace's name as a workflow may have it.
-func (t *trace) workflow() string { return plain(t.Name) }
-
-// plain keeps what a name may hold.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("._-", r) {
-			return r
-		}
-		return '_'
-	}, s)
-}
-
-// taskName gives a task its number, because two ids may become the same name.
-func (t *trace) taskName(i int) string { return fmt.Sprintf("%d-%s", i, plain(t.Tasks[i].ID)) }
-
-// definition makes the workflow. Each task appends a line before and after it sleeps;
-// lines as short as these are written whole, so that their order is that of time.
-func (t *trace) definition(mean time.Duration) ([]byte, error) {
-	type task struct {
-		Name   string   `json:"name"`
-		Type   string   `json:"type"`
-		Needs  []string `json:"needs,omitempty"`
-		Script string   `json:"script"`
-	}
-	def := struct {
-		Name        string            `json:"name"`
-		Description string            `json:"description"`
-		Params      map[string]string `json:"params"`
-		Tasks       []task            `json:"tasks"`
-	}{
-		Name: t.workflow(), Description: fmt.Sprintf("Recorded by %s, scaled to a mean of %s.", t.Source, mean), Params: map[string]string{"evidence": ""},
-	}
-	for i, recorded := range t.Tasks {
-		out := task{
-			Name: t.taskName(i), Type: "shell",
-			Script: fmt.Sprintf("echo 'begin %d' >>\"$evidence\"; sleep %.3f; echo 'end %d' >>\"$evidence\"", i, t.sleeps[i].Seconds(), i),
-		}
-		for _, dep := range recorded.Deps {
-			out.Needs = append(out.Needs, t.taskName(t.index[dep]))
-		}
-		def.Tasks = append(def.Tasks, out)
-	}
-	return json.Marshal(def)
-}
-
-// work is the sleep of all tasks together.
+// work is the run time of all tasks together.
 func (t *trace) work() time.Duration {
-	var total time.Duration
-	for _, d := range t.sleeps {
-		total += d
+	var sum time.Duration
+	for _, task := range t.Tasks {
+		sum += task.runtime()
 	}
-	return total
+	return sum
 }
 
-// criticalPath is the longest chain of sleeps.
-func (t *trace) criticalPath() time.Duration {
+// criticalPath is the longest chain of tasks, which no number of slots makes shorter.
+func (t *trace) criticalPath() (time.Duration, error) {
+	index := make(map[string]int, len(t.Tasks))
+	for i, task := range t.Tasks {
+		index[task.ID] = i
+	}
 	ends := make([]time.Duration, len(t.Tasks))
-	known := make([]bool, len(t.Tasks))
-	var end func(i int) time.Duration
-	end = func(i int) time.Duration {
-		if !known[i] {
-			known[i] = true
-			var begin time.Duration
-			for _, dep := range t.Tasks[i].Deps {
-				begin = max(begin, end(t.index[dep]))
-			}
-			ends[i] = begin + t.sleeps[i]
+	state := make([]int8, len(t.Tasks)) // 0 unseen, 1 on the way, 2 known
+	var end func(i int) error
+	end = func(i int) error {
+		switch state[i] {
+		case 1:
+			return fmt.Errorf("task %s needs itself", t.Tasks[i].ID)
+		case 2:
+			return nil
 		}
-		return ends[i]
+		state[i] = 1
+		for _, dep := range t.Tasks[i].Deps {
+			j, ok := index[dep]
+			if !ok {
+				return fmt.Errorf("task %s needs %s, which is not there", t.Tasks[i].ID, dep)
+			}
+			if err := end(j); err != nil {
+				return err
+			}
+			ends[i] = max(ends[i], ends[j])
+		}
+		ends[i] += t.Tasks[i].runtime()
+		state[i] = 2
+		return nil
 	}
 	var longest time.Duration
+	var wrong []error
 	for i := range t.Tasks {
-		longest = max(longest, end(i))
+		wrong = append(wrong, end(i))
+		longest = max(longest, ends[i])
 	}
-	return longest
+	return longest, errors.Join(wrong...)
 }
 
-// prove reads what the tasks wrote: each began once and ended once, and none began
-// before all that it needs had ended.
-func (t *trace) prove(file string) error {
-	f, err := os.Open(file)
-	if err != nil {
-		return fmt.Errorf("the tasks left no evidence: %w", err)
+// lowerBound is what no scheduler can beat with that many slots.
+func (t *trace) lowerBound(slots int) time.Duration {
+	path, _ := t.criticalPath() // checked when it was read
+	return max(path, t.work()/time.Duration(slots))
+}
+
+// scale divides the run times. Unless one is given, it brings the lower bound to the
+// wanted one, but leaves the tasks' mean at leastMean.
+func (t *trace) scale(given float64, bound time.Duration, slots int) float64 {
+	if given > 0 {
+		return given
 	}
-	defer func() { _ = f.Close() }()
-	begun, ended := make([]int, len(t.Tasks)), make([]int, len(t.Tasks))
-	var wrong []error
-	lines := bufio.NewScanner(f)
-	for lines.Scan() {
-		var what string
-		var i int
-		if _, err := fmt.Sscanf(lines.Text(), "%s %d", &what, &i); err != nil || i < 0 || i >= len(t.Tasks) {
-			return fmt.Errorf("evidence %q is of no task", lines.Text())
-		}
-		if what == "end" {
-			ended[i]++
-			continue
-		}
-		begun[i]++
-		for _, dep := range t.Tasks[i].Deps {
-			if ended[t.index[dep]] == 0 {
-				wrong = append(wrong, fmt.Errorf("%s began before %s had ended", t.Tasks[i].ID, dep))
-			}
-		}
-	}
-	for i, task := range t.Tasks {
-		if begun[i] != 1 || ended[i] != 1 {
-			wrong = append(wrong, fmt.Errorf("%s began %d times and ended %d times", task.ID, begun[i], ended[i]))
-		}
-	}
-	if len(wrong) > 5 {
-		wrong = append(wrong[:5], fmt.Errorf("and %d more", len(wrong)-5))
-	}
-	return errors.Join(append(wrong, lines.Err())...)
+	mean := t.work() / time.Duration(len(t.Tasks))
+	return min(float64(t.lowerBound(slots))/float64(bound), float64(mean)/float64(leastMean))
 }

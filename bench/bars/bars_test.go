@@ -1,0 +1,63 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestQuantilesAreMeasuredValues(t *testing.T) {
+	t.Parallel()
+	values := []int{5, 1, 4, 2, 3}
+	for q, want := range map[float64]int{0: 1, 0.5: 3, 0.99: 5, 1: 5} {
+		if got := quantile(values, q); got != want {
+			t.Errorf("quantile(%v, %v) = %d, want %d", values, q, got, want)
+		}
+	}
+	if got := quantile([]int(nil), 0.5); got != 0 {
+		t.Errorf("quantile of nothing = %d, want 0", got)
+	}
+	if values[0] != 5 {
+		t.Errorf("quantile has sorted its argument")
+	}
+}
+
+func TestReportSaysWhichBarsAreMissed(t *testing.T) {
+	t.Parallel()
+	r := report{Machine: "a machine", Rows: []row{
+		{What: "context", Ours: "1 ms"},
+		{What: "good", Limit: "2 ms", Ours: "3 ms", Ratio: 1.5, Bar: "< 4 ms"},
+		{What: "bad", Ours: "5 ms", Bar: "< 4 ms", Missed: true},
+	}}
+	text := r.markdown()
+	for _, want := range []string{"| context | - | 1 ms | - | - | - |", "| good | 2 ms | 3 ms | 1.50 | < 4 ms | yes |", "| bad | - | 5 ms | - | < 4 ms | NO |"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("markdown() = %q, want %q in it", text, want)
+		}
+	}
+	if err := r.missed(); err == nil || err.Error() != "bad: 5 ms, the bar is < 4 ms" {
+		t.Errorf("missed() = %v, want the bad row alone", err)
+	}
+}
+
+func TestWorkflowsHaveTheShapeThatIsMeasured(t *testing.T) {
+	t.Parallel()
+	if line := chain(3, "shell", "true"); len(line) != 3 || len(line[0].Needs) != 0 || line[2].Needs[0] != "t1" {
+		t.Errorf("chain(3) = %+v, want each task to need the one before", line)
+	}
+	wide := fanOut(5)
+	if len(wide) != 7 || len(wide[6].Needs) != 5 || wide[3].Needs[0] != "first" {
+		t.Errorf("fanOut(5) = %+v, want 1 -> 5 -> 1", wide)
+	}
+}
+
+func TestDurationsKeepTheDigitsThatMeanSomething(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		123 * time.Microsecond: "0.12 ms", 45678 * time.Microsecond: "45.7 ms", 1234567 * time.Microsecond: "1235 ms",
+	} {
+		if got := ms(d); got != want {
+			t.Errorf("ms(%s) = %q, want %q", d, got, want)
+		}
+	}
+}
