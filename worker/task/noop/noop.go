@@ -1,5 +1,8 @@
-// Package noop is the task that does nothing and succeeds. It makes no process, file or
-// goroutine: tens of thousands a second go through one worker.
+// Package noop is the task that does nothing and succeeds, for joins and for measuring.
+// It owns only the reading of its (no) keys. It never makes a process, a file or a
+// goroutine, so tens of thousands a second go through one worker.
+//
+// The worker runs it in its own loop; cmd/porpoise puts it among the worker's types.
 package noop
 
 import (
