@@ -11,7 +11,7 @@ HTTP ?= 127.0.0.1:8080
 export CGO_ENABLED ?= 0
 GO_FILES := $(shell git ls-files '*.go' 2>/dev/null)
 
-.PHONY: help run build console test check format vet lint generated race tests test-mysql bench demo-real mutants clean
+.PHONY: help run build console compose test check format vet lint generated race tests test-mysql bench demo-real mutants clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 16
@@ -27,7 +27,7 @@ console: ## Build the web console, where its source and Node are there
 	elif ! command -v npm >/dev/null; then echo "console: no npm here, the binary carries what is in ui/dist"; \
 	else cd ui && npm ci --no-audit --no-fund && npm run build; fi
 
-test: check tests ## Everything that must hold: check, and all tests with their databases
+test: check compose tests ## Everything that must hold: check, and all tests with their databases
 
 check: format vet lint generated race ## Format, vet, lint, generated files, tests under the race detector
 
@@ -52,6 +52,10 @@ $(BIN)/golangci-lint:
 generated: ## Check that generated files are what their sources give
 	@echo "== generated files"
 	@scripts/generated
+
+compose: ## Check docker-compose.yml by docker-compose (installed from Debian's packages as root)
+	@echo "== compose file"
+	@scripts/check-compose
 
 race: ## Tests under the race detector (needs a C compiler)
 	@echo "== tests with -race"

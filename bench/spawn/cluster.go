@@ -232,3 +232,8 @@ func (c *Cluster) Stop() error {
 	}
 	return errors.Join(append(wrong, c.drop())...)
 }
+
+// forget leaves a process out of Stop: it was killed on purpose.
+func (c *Cluster) forget(p *Process) {
+	c.order = slices.DeleteFunc(c.order, func(other *Process) bool { return other == p })
+}

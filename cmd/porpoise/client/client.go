@@ -67,7 +67,7 @@ func (p *Problem) Error() string {
 	if p.Detail != "" {
 		return p.Detail
 	}
-	return strings.ToLower(p.Title)
+	return p.Title
 }
 
 // New returns a client; the address must be http or https.
