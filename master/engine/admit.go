@@ -14,7 +14,7 @@ import (
 func (e *Engine) Admit(claimed []sql.Claimed) {
 	for i := range claimed {
 		c := &claimed[i]
-		a, begin, err := e.load(c)
+		a, begin, err := e.admissible(c)
 		if err != nil {
 			e.log.Error("instance cannot be loaded, quarantined", "instance", c.Instance.ID, "error", err)
 			e.quarantineRow(&actor{in: &dag.Instance{ID: c.Instance.ID}, epoch: c.Instance.OwnerEpoch}, err.Error())
@@ -22,6 +22,21 @@ func (e *Engine) Admit(claimed []sql.Claimed) {
 		}
 		e.insert(a, begin, c.Controls)
 	}
+}
+
+// maxCrashes is how often an instance may be taken up without ever getting to a commit. A
+// master that it takes down takes its other instances down too.
+const maxCrashes = 3
+
+// admissible loads an instance unless it has brought masters down.
+func (e *Engine) admissible(c *sql.Claimed) (a *actor, begin bool, err error) {
+	if c.Err != nil {
+		return nil, false, c.Err
+	}
+	if c.Instance.CrashCount > maxCrashes {
+		return nil, false, fmt.Errorf("taken up %d times without a commit", c.Instance.CrashCount)
+	}
+	return e.load(c)
 }
 
 // insert puts an actor into memory and queues its first turn.

@@ -74,6 +74,8 @@ func (e *Engine) step(a *actor, mails []mail) *commit {
 	if a.restored {
 		a.restored = false
 		turn.fx.Actions = a.in.Pending(now)
+		// Written even if nothing changes: the store then knows that taking it up went well.
+		turn.fx.Changed = true
 	}
 	for _, m := range mails {
 		fx := a.in.Step(m.input, now)
