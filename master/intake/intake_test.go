@@ -84,7 +84,7 @@ func (t *table) Admit(claimed []sql.Claimed) {
 }
 
 func newTable(n int) *table {
-	t := &table{owned: []bool{true, false}, changed: make(chan struct{}, 1), room: 1000}
+	t := &table{owned: []bool{true, false}, room: 1000}
 	for id := range int64(n) {
 		t.commands = append(t.commands, sql.Command{ID: id + 1, InstanceID: id + 1, Slot: int(id+1) % 2})
 	}
@@ -95,6 +95,7 @@ func newTable(n int) *table {
 func drive(t *testing.T, store *table, step func(in *Intake)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
+		store.changed = make(chan struct{}, 1) // a channel of the bubble: waiting for it lets time pass
 		in := New(Config{Owner: "m:1", Store: store, Slots: store, Instances: store, Logger: hclog.NewNullLogger()})
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
