@@ -54,6 +54,7 @@ type Result struct {
 // Error is why a task can't be run: Reason is the attempt's code, Message names the cause.
 type Error struct{ Reason, Message string }
 
+// Error gives both.
 func (e *Error) Error() string { return e.Reason + ": " + e.Message }
 
 // Decode reads a type's own keys. An unknown key is an *Error: the text came from a
