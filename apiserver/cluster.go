@@ -35,8 +35,10 @@ type SlotRange struct {
 	Master string `json:"master,omitempty" doc:"Absent: nobody."`
 }
 
-type nodeList struct{ Body List[NodeFace] }
-type slotsAnswer struct{ Body Slots }
+type (
+	nodeList    struct{ Body List[NodeFace] }
+	slotsAnswer struct{ Body Slots }
+)
 
 type createJoinToken struct {
 	Body struct {
@@ -62,8 +64,10 @@ func (s *Server) clusterRoutes() {
 	add(s, spec{id: "list-masters", method: "GET", path: "/cluster/masters", tag: "cluster", summary: "List the masters that are alive", access: known}, s.listMasters)
 	add(s, spec{id: "list-workers", method: "GET", path: "/cluster/workers", tag: "cluster", summary: "List the workers that are alive", access: known}, s.listWorkers)
 	add(s, spec{id: "get-slots", method: "GET", path: "/cluster/slots", tag: "cluster", summary: "Which master owns which slots", access: known}, s.getSlots)
-	add(s, spec{id: "create-join-token", method: "POST", path: "/cluster/join-tokens", tag: "cluster", summary: "Let a new node join", body: jsonBody, status: 201,
-		access: access{need: roleAdmin, object: noObject}}, s.createJoinToken)
+	add(s, spec{
+		id: "create-join-token", method: "POST", path: "/cluster/join-tokens", tag: "cluster", summary: "Let a new node join", body: jsonBody, status: 201,
+		access: access{need: roleAdmin, object: noObject},
+	}, s.createJoinToken)
 }
 
 func nodeFace(n Node) NodeFace {

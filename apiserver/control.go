@@ -88,6 +88,7 @@ func onInstance(v dag.Verb, in sql.InstanceRow, force bool) verdict {
 			if in.Round > 1 {
 				return done
 			}
+		case dag.VerbRerun:
 		}
 	case dag.InstancePausing, dag.InstancePaused:
 		switch v {
@@ -95,6 +96,7 @@ func onInstance(v dag.Verb, in sql.InstanceRow, force bool) verdict {
 			return done
 		case dag.VerbResume, dag.VerbStop, dag.VerbKill, dag.VerbSkip:
 			return wish
+		case dag.VerbRecover, dag.VerbRerun:
 		}
 	case dag.InstanceStopping:
 		switch {
@@ -111,6 +113,7 @@ func onInstance(v dag.Verb, in sql.InstanceRow, force bool) verdict {
 			if in.State == dag.InstanceStopped {
 				return done
 			}
+		case dag.VerbPause, dag.VerbResume, dag.VerbKill, dag.VerbSkip:
 		}
 	case dag.InstanceSuccess:
 		if v == dag.VerbRerun {

@@ -29,7 +29,7 @@ func (s *Server) outer() http.Handler {
 		w.Header().Set("X-Request-Id", c.id)
 		defer func() {
 			if v := recover(); v != nil {
-				if v == http.ErrAbortHandler {
+				if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 					panic(v)
 				}
 				s.log.Error("handler panicked", "request_id", c.id, "panic", v, "stack", string(debug.Stack()))

@@ -103,10 +103,12 @@ type instanceAnswer struct {
 	Body   Instance
 }
 
-type instanceList struct{ Body List[Instance] }
-type taskList struct{ Body List[Task] }
-type attemptList struct{ Body List[Attempt] }
-type eventList struct{ Body List[Event] }
+type (
+	instanceList struct{ Body List[Instance] }
+	taskList     struct{ Body List[Task] }
+	attemptList  struct{ Body List[Attempt] }
+	eventList    struct{ Body List[Event] }
+)
 
 type listInstances struct {
 	Paged
@@ -152,19 +154,25 @@ func instanceFace(r sql.InstanceRow) Instance {
 }
 
 func taskFace(r sql.TaskRow) Task {
-	return Task{Name: r.Name, Type: r.Type, State: r.State, Reason: r.Reason, Round: r.Round, Attempts: r.Attempts, Retries: r.Retries, Lost: r.Lost,
-		ReadyAt: Time(r.ReadyAt), NextAt: Time(r.NextAt), StartedAt: Time(r.StartedAt), FinishedAt: Time(r.FinishedAt), Outputs: r.Outputs}
+	return Task{
+		Name: r.Name, Type: r.Type, State: r.State, Reason: r.Reason, Round: r.Round, Attempts: r.Attempts, Retries: r.Retries, Lost: r.Lost,
+		ReadyAt: Time(r.ReadyAt), NextAt: Time(r.NextAt), StartedAt: Time(r.StartedAt), FinishedAt: Time(r.FinishedAt), Outputs: r.Outputs,
+	}
 }
 
 func attemptFace(r sql.AttemptRow) Attempt {
-	return Attempt{Number: r.Number, Round: r.Round, Worker: r.Worker, State: r.State, Reason: r.Reason, Message: r.Message,
+	return Attempt{
+		Number: r.Number, Round: r.Round, Worker: r.Worker, State: r.State, Reason: r.Reason, Message: r.Message,
 		DispatchedAt: Time(r.DispatchedAt), StartedAt: Time(r.StartedAt), FinishedAt: Time(r.FinishedAt), ExitCode: r.ExitCode,
-		LogBytes: r.LogBytes, Tail: strings.ToValidUTF8(string(r.Tail), "�"), Outputs: r.Outputs}
+		LogBytes: r.LogBytes, Tail: strings.ToValidUTF8(string(r.Tail), "�"), Outputs: r.Outputs,
+	}
 }
 
 func eventFace(r sql.EventRow) Event {
-	return Event{Seq: r.Seq, At: Time(r.At), Code: r.Code, Task: r.TaskName, Attempt: r.Attempt, Round: r.Round, State: r.State,
-		Reason: r.Reason, Message: r.Message, By: r.By, Warning: r.Warning}
+	return Event{
+		Seq: r.Seq, At: Time(r.At), Code: r.Code, Task: r.TaskName, Attempt: r.Attempt, Round: r.Round, State: r.State,
+		Reason: r.Reason, Message: r.Message, By: r.By, Warning: r.Warning,
+	}
 }
 
 func (s *Server) listInstances(ctx context.Context, in *listInstances) (*instanceList, error) {

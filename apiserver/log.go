@@ -41,9 +41,11 @@ type readLog struct {
 }
 
 func (s *Server) logRoutes() {
-	add(s, spec{id: "read-log", method: "GET", path: "/instances/{id}/tasks/{task}/attempts/{number}/log", tag: "instances",
+	add(s, spec{
+		id: "read-log", method: "GET", path: "/instances/{id}/tasks/{task}/attempts/{number}/log", tag: "instances",
 		summary: "Read or follow the output of an attempt", stream: true, produces: []string{"text/plain", "application/json"},
-		access: access{need: roleViewer, object: ofInstance}}, s.readLog)
+		access: access{need: roleViewer, object: ofInstance},
+	}, s.readLog)
 }
 
 func (s *Server) readLog(ctx context.Context, in *readLog) (*huma.StreamResponse, error) {
@@ -152,8 +154,10 @@ func writeWindow(h huma.Context, in *readLog, w logs.Window) {
 		if !utf8.ValidString(data) {
 			data = strings.ToValidUTF8(data, "�")
 		}
-		_, _ = h.BodyWriter().Write(marshalJSON(LogWindow{Stream: in.Stream, Offset: w.Offset, NextOffset: w.Offset + int64(len(w.Data)),
-			Size: w.Size, EOF: w.EOF, Data: data})) // a client that left has nobody to tell
+		_, _ = h.BodyWriter().Write(marshalJSON(LogWindow{
+			Stream: in.Stream, Offset: w.Offset, NextOffset: w.Offset + int64(len(w.Data)),
+			Size: w.Size, EOF: w.EOF, Data: data,
+		})) // a client that left has nobody to tell
 		return
 	}
 	logHeaders(h)

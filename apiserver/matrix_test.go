@@ -141,7 +141,7 @@ func TestMatrixOfRoutesAndCallers(t *testing.T) {
 				if has < sp.access.need {
 					return http.StatusForbidden
 				}
-			default:
+			case noObject, perItem:
 				if sp.access.need == roleAdmin && !admin {
 					return http.StatusForbidden
 				}

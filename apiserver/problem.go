@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -151,8 +152,7 @@ func (s *Server) problemOf(ctx context.Context, err error) *Problem {
 // inUse lists what stands in the way of a delete.
 func inUse(err error) *Problem {
 	p := problem(http.StatusConflict, "it is still in use")
-	var use *sql.InUseError
-	if errors.As(err, &use) {
+	if use, ok := errors.AsType[*sql.InUseError](err); ok {
 		for _, r := range use.References {
 			p.Errors = append(p.Errors, dag.FieldError{Field: "references", Code: "in_use", Message: r})
 		}
@@ -166,9 +166,7 @@ func unavailable(detail string) *Problem {
 
 // writeProblem writes p on a bare response, outside of huma.
 func writeProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
-	for k, vs := range p.headers {
-		w.Header()[k] = vs
-	}
+	maps.Copy(w.Header(), p.headers)
 	q := *p
 	q.RequestID = requestID(r.Context())
 	w.Header().Set("Content-Type", problemType)
@@ -204,8 +202,7 @@ func teachHuma() {
 func humaProblem(op *huma.Operation, status int, msg string, errs []error) *Problem {
 	fields := make([]dag.FieldError, 0, len(errs))
 	for _, err := range errs {
-		var p *Problem
-		if errors.As(err, &p) {
+		if p, ok := errors.AsType[*Problem](err); ok {
 			return p
 		}
 		var d huma.ErrorDetailer

@@ -57,8 +57,10 @@ type putProject struct {
 func (s *Server) projectRoutes() {
 	add(s, spec{id: "list-projects", method: "GET", path: "/projects", tag: "projects", summary: "List the projects that the caller may see", access: access{object: perItem}}, s.listProjects)
 	add(s, spec{id: "get-project", method: "GET", path: "/projects/{project}", tag: "projects", summary: "Read a project", access: access{need: roleViewer, object: ofProject}}, s.getProject)
-	add(s, spec{id: "put-project", method: "PUT", path: "/projects/{project}", tag: "projects", summary: "Create a project (admin), or change its description (owner)", body: jsonBody, optional: true,
-		access: access{need: roleOwner, object: ofProject}}, s.putProject)
+	add(s, spec{
+		id: "put-project", method: "PUT", path: "/projects/{project}", tag: "projects", summary: "Create a project (admin), or change its description (owner)", body: jsonBody, optional: true,
+		access: access{need: roleOwner, object: ofProject},
+	}, s.putProject)
 	add(s, spec{id: "delete-project", method: "DELETE", path: "/projects/{project}", tag: "projects", summary: "Delete an empty project", access: access{need: roleOwner, object: ofProject}}, s.deleteProject)
 }
 

@@ -42,8 +42,10 @@ func TestEveryRouteDeclaresItsAccess(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, func(c *Config) { c.Console = http.NotFoundHandler() })
 	found := b.routes()
-	for _, must := range []string{"GET /healthz", "GET /readyz", "GET /metrics", "GET /docs", "GET /docs/docs.js", "GET /openapi.json", "GET /sign-in/{secret}",
-		"GET /api/v1/stream", "GET /", "GET /api/v1/instances/{id}/tasks/{task}/attempts/{number}/log", "POST /api/v1/session"} {
+	for _, must := range []string{
+		"GET /healthz", "GET /readyz", "GET /metrics", "GET /docs", "GET /docs/docs.js", "GET /openapi.json", "GET /sign-in/{secret}",
+		"GET /api/v1/stream", "GET /", "GET /api/v1/instances/{id}/tasks/{task}/attempts/{number}/log", "POST /api/v1/session",
+	} {
 		if found[must] == nil {
 			t.Errorf("route %s is missing", must)
 		}
@@ -55,8 +57,10 @@ func TestEveryRouteDeclaresItsAccess(t *testing.T) {
 		}
 	}
 	sort.Strings(open)
-	want := []string{"GET /", "GET /api/v1/openapi.json", "GET /docs", "GET /docs/docs.css", "GET /docs/docs.js", "GET /healthz", "GET /openapi.json", "GET /readyz",
-		"GET /sign-in/{secret}", "POST /api/v1/session"}
+	want := []string{
+		"GET /", "GET /api/v1/openapi.json", "GET /docs", "GET /docs/docs.css", "GET /docs/docs.js", "GET /healthz", "GET /openapi.json", "GET /readyz",
+		"GET /sign-in/{secret}", "POST /api/v1/session",
+	}
 	if strings.Join(open, "\n") != strings.Join(want, "\n") {
 		t.Errorf("open routes are\n%s\nwant\n%s", strings.Join(open, "\n"), strings.Join(want, "\n"))
 	}

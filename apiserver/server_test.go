@@ -95,8 +95,10 @@ func newBench(t testing.TB, change ...func(*Config)) *bench {
 	b.store = db
 	b.hints = &hintLog{commands: make(chan int64, 10000), controls: make(chan int64, 10000)}
 	b.watcher = watch.New(watch.Config{Logger: hclog.NewNullLogger()})
-	cfg := Config{Store: b.store, Hints: b.hints, Events: b.watcher, Cluster: fixedCluster{}, Logger: hclog.NewNullLogger(), Now: b.clock.Now,
-		Metrics: prometheus.NewRegistry(), Version: "1.0.0"}
+	cfg := Config{
+		Store: b.store, Hints: b.hints, Events: b.watcher, Cluster: fixedCluster{}, Logger: hclog.NewNullLogger(), Now: b.clock.Now,
+		Metrics: prometheus.NewRegistry(), Version: "1.0.0",
+	}
 	for _, c := range change {
 		c(&cfg)
 	}

@@ -70,8 +70,10 @@ type startedAnswer struct {
 }
 
 func (s *Server) startRoutes() {
-	add(s, spec{id: "start-workflow", method: "POST", path: "/projects/{project}/workflows/{workflow}/start", tag: "instances", summary: "Start a workflow", status: 202,
-		body: jsonBody, optional: true, access: access{need: roleOperator, object: ofWorkflow}}, s.startWorkflow)
+	add(s, spec{
+		id: "start-workflow", method: "POST", path: "/projects/{project}/workflows/{workflow}/start", tag: "instances", summary: "Start a workflow", status: 202,
+		body: jsonBody, optional: true, access: access{need: roleOperator, object: ofWorkflow},
+	}, s.startWorkflow)
 }
 
 func (s *Server) startWorkflow(ctx context.Context, in *startWorkflow) (*startedAnswer, error) {

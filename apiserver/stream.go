@@ -69,8 +69,10 @@ type topic struct {
 }
 
 func (s *Server) streamRoutes() {
-	add(s, spec{id: "stream", method: "GET", path: "/stream", tag: "stream", summary: "Follow changes as server-sent events", stream: true,
-		produces: []string{"text/event-stream"}, access: access{object: perItem}}, s.openStream)
+	add(s, spec{
+		id: "stream", method: "GET", path: "/stream", tag: "stream", summary: "Follow changes as server-sent events", stream: true,
+		produces: []string{"text/event-stream"}, access: access{object: perItem},
+	}, s.openStream)
 }
 
 func (s *Server) openStream(ctx context.Context, in *openStream) (*huma.StreamResponse, error) {

@@ -102,24 +102,6 @@ func parseTime(text string) (dag.Millis, error) {
 	return dag.MillisOf(at), nil
 }
 
-// duration writes d in the form that definitions use: 90s, 10m, 2h, 1d.
-func duration(d time.Duration) string {
-	switch {
-	case d == 0:
-		return "0s"
-	case d%(24*time.Hour) == 0:
-		return strconv.FormatInt(int64(d/(24*time.Hour)), 10) + "d"
-	case d%time.Hour == 0:
-		return strconv.FormatInt(int64(d/time.Hour), 10) + "h"
-	case d%time.Minute == 0:
-		return strconv.FormatInt(int64(d/time.Minute), 10) + "m"
-	case d%time.Second == 0:
-		return strconv.FormatInt(int64(d/time.Second), 10) + "s"
-	default:
-		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
-	}
-}
-
 var priorityNames = [...]string{
 	dag.PriorityHighest: "highest", dag.PriorityHigh: "high", dag.PriorityMedium: "medium", dag.PriorityLow: "low", dag.PriorityLowest: "lowest",
 }

@@ -76,8 +76,10 @@ func (s *Server) workflowRoutes() {
 }
 
 func workflowFace(w sql.Workflow) Workflow {
-	return Workflow{ID: ID(w.ID), Project: w.Project, Name: w.Name, Description: w.Description, Published: w.Published, Latest: w.Latest,
-		CreatedAt: Time(w.CreatedAt), UpdatedAt: Time(w.UpdatedAt)}
+	return Workflow{
+		ID: ID(w.ID), Project: w.Project, Name: w.Name, Description: w.Description, Published: w.Published, Latest: w.Latest,
+		CreatedAt: Time(w.CreatedAt), UpdatedAt: Time(w.UpdatedAt),
+	}
 }
 
 func etag(version int) string { return `"` + strconv.Itoa(version) + `"` }

@@ -276,7 +276,7 @@ func because(r Reason) string {
 		return " because its worker was lost"
 	case ReasonExitCode:
 		return " because its process ended with an error"
-	case ReasonUpstreamFailed, ReasonReturned, ReasonCrashed:
+	case ReasonUpstreamFailed, ReasonReturned, ReasonCrashed, ReasonParams:
 	}
 	return " (" + string(r) + ")"
 }

@@ -3,6 +3,7 @@ package dag
 import (
 	"container/heap"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/porpoise/porpoise/dag/document"
@@ -250,8 +251,8 @@ func (p *Plan) circleError(group []int) FieldError {
 	// path runs against the needs: each task before those that need it. Reversed it
 	// reads as people write it: a needs b needs c needs a.
 	names := make([]string, 0, len(path))
-	for i := len(path) - 1; i >= 0; i-- {
-		names = append(names, document.Shown(p.Definition.Tasks[path[i]].Name))
+	for _, task := range slices.Backward(path) {
+		names = append(names, document.Shown(p.Definition.Tasks[task].Name))
 	}
 	if len(names) > maxShownCircle {
 		left := len(names) - maxShownCircle

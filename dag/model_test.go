@@ -183,12 +183,12 @@ func (a *auditor) checkEvents(before *Instance, fx Effects) {
 		if e.Seq != a.seq || e.At != a.now || e.Round != a.in.Round {
 			a.fail("event %+v has seq %d, want %d", e, e.Seq, a.seq)
 		}
-		switch e.Code {
-		case EventTaskTimeout:
+		if e.Code == EventTaskTimeout {
 			if after := a.plan.Definition.Tasks[e.Task].Timeout.After; a.now < before.Tasks[e.Task].StartedAt.Add(after) {
 				a.fail("timeout of task %d was told too early", e.Task)
 			}
-		case EventWorkflowTimeout:
+		}
+		if e.Code == EventWorkflowTimeout {
 			if a.now < a.began.Add(a.plan.Definition.Timeout.After) {
 				a.fail("timeout of the instance came too early")
 			}
@@ -236,13 +236,13 @@ func (a *auditor) checkAttempt(before *Instance, r Attempt) {
 	if !r.State.Final() {
 		return
 	}
-	switch r.State {
-	case AttemptSuccess:
+	if r.State == AttemptSuccess {
 		round.success++
 		if !reflect.DeepEqual(a.in.Tasks[r.Task].Outputs, r.Outputs) {
 			a.fail("task %d has outputs %v, its attempt %v", r.Task, a.in.Tasks[r.Task].Outputs, r.Outputs)
 		}
-	case AttemptReturned:
+	}
+	if r.State == AttemptReturned {
 		round.returned++
 	}
 	// What follows this attempt in the same round: a retry (counted here) or nothing.
@@ -433,12 +433,11 @@ func (a *auditor) checkTimers() {
 
 // slowDone is done, written again from the rules.
 func slowDone(plan *Plan, in *Instance, i int) bool {
-	switch s := in.Tasks[i].State; s {
-	case "success", "forced_success", "skipped", "disabled":
-		return true
-	default:
-		return s == "failed" && plan.Definition.Tasks[i].AllowFailure
+	s := in.Tasks[i].State
+	if s == "failed" {
+		return plan.Definition.Tasks[i].AllowFailure
 	}
+	return s == "success" || s == "forced_success" || s == "skipped" || s == "disabled"
 }
 
 // slowOutcome is the final state, written again from the rules.

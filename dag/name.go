@@ -18,9 +18,6 @@ const MaxName = 128
 // namePattern is CheckName's rule as the schema shows it.
 const namePattern = `^[\p{L}\p{N}_][\p{L}\p{N}\p{M}._ -]*$`
 
-// identifierPattern is the rule for names of parameters, outputs and variables.
-const identifierPattern = `^[A-Za-z_][A-Za-z0-9_]*$`
-
 // CheckName holds the name of a project, workflow or task against the rules: 1 to 128
 // letters or digits of any script, and . _ - and space; in Unicode form NFC; no dot,
 // dash or space in front, no space at the end. Names never become file paths.

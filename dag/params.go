@@ -40,7 +40,7 @@ func (p *paramText) ReadDocument(d *document.Decoder, n *document.Node, at *docu
 		}
 	case document.List, document.Null:
 		d.Want(n, at, "a value, or a map with type, default, description or enum")
-	default:
+	case document.Bool, document.Number, document.String:
 		p.plain = true
 		p.Type = string(kindOf(n))
 		p.Default = new(document.Text)

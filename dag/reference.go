@@ -3,6 +3,7 @@ package dag
 import (
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/porpoise/porpoise/dag/document"
@@ -223,10 +224,5 @@ func cutLast(name string) (task, output string, ok bool) {
 }
 
 func hasOutput(t *Task, name string) bool {
-	for _, o := range t.Outputs {
-		if o == name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(t.Outputs, name)
 }

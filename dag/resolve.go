@@ -3,6 +3,7 @@ package dag
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"strconv"
 	"strings"
@@ -159,13 +160,10 @@ func (r *resolver) parameters(facts Facts) *FieldError {
 		return err
 	}
 	for from := range r.in.plan.outputs.seenBy(r.task) {
-		for name, value := range r.in.Tasks[from].Outputs {
-			r.values[name] = value // of two that give one name, the later is the nearer
-		}
+		// Of two that give one name, the later is the nearer.
+		maps.Copy(r.values, r.in.Tasks[from].Outputs)
 	}
-	for name, value := range r.in.Params {
-		r.values[name] = value
-	}
+	maps.Copy(r.values, r.in.Params)
 	return r.declared(taskField(r.task)+".params", r.t.Params)
 }
 

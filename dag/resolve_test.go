@@ -248,8 +248,10 @@ tasks:
 			{0, "params.regoin", "unknown_param", `did you mean "region"?`}, {0, "params.zzzzzzz", "unknown_param", ""},
 		}},
 		{"wrong types", map[string]string{"count": "1.5", "ratio": "NaN", "really": "1", "region": "asia"}, []wrong{
-			{0, "params.region", "not_in_enum", "eu, us"}, {0, "params.count", "wrong_type", "whole number"},
-			{0, "params.ratio", "wrong_type", "number"}, {0, "params.really", "wrong_type", "true or false"},
+			{0, "params.region", "not_in_enum", "eu, us"},
+			{0, "params.count", "wrong_type", "whole number"},
+			{0, "params.ratio", "wrong_type", "number"},
+			{0, "params.really", "wrong_type", "true or false"},
 		}},
 		{"over 64 bits", map[string]string{"count": "9223372036854775808", "ratio": "1e400"}, []wrong{
 			{0, "params.count", "wrong_type", "64 bits"}, {0, "params.ratio", "wrong_type", "number"},

@@ -24,9 +24,6 @@ const (
 // DefaultWorkerGroup is the group of tasks that name none, and of workers that are told none.
 const DefaultWorkerGroup = "default"
 
-// maxScript bounds a script; it travels inside a message of at most 4 MiB.
-const maxScript = 1 << 20
-
 // taskType is one task type as definitions know it.
 type taskType struct {
 	name string
@@ -119,7 +116,7 @@ func eachText(v reflect.Value, field string, f func(field, text string) string) 
 			}
 		}
 	case reflect.Map:
-		m, ok := v.Interface().(map[string]string)
+		m, ok := reflect.TypeAssert[map[string]string](v)
 		if !ok {
 			return
 		}

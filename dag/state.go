@@ -1,6 +1,9 @@
 package dag
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // InstanceState is the state of a workflow instance. Its text is the same in SQL,
 // JSON, the console and the documents.
@@ -125,22 +128,12 @@ func (t table[S]) parse(text string) (S, error) {
 
 func (t table[S]) follows(a, b S) bool {
 	i, ok := t.index[a]
-	return ok && has(t.rows[i].Next, b)
+	return ok && slices.Contains(t.rows[i].Next, b)
 }
 
 func (t table[S]) again(a, b S) bool {
 	i, ok := t.index[a]
-	return ok && has(t.rows[i].Again, b)
-}
-
-// has is slices.Contains without its generic call for slices of a handful of words.
-func has[S ~string](list []S, s S) bool {
-	for i := range list {
-		if list[i] == s {
-			return true
-		}
-	}
-	return false
+	return ok && slices.Contains(t.rows[i].Again, b)
 }
 
 // The one place where the states, their order and their transitions are written down:

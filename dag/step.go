@@ -181,6 +181,8 @@ func (s *step) broken(i int) {
 	switch s.in.Tasks[i].Reason {
 	case ReasonStopped, ReasonForcedStop, ReasonWorkflowFailed, ReasonWorkflowTimeout:
 		return
+	case ReasonTimeout, ReasonKilledByUser, ReasonKilledOutside, ReasonTaskFailed, ReasonTaskKilled, ReasonUpstreamFailed,
+		ReasonWorkerLost, ReasonReturned, ReasonCrashed, ReasonParams, ReasonExitCode:
 	}
 	if s.in.OnFailure == OnFailureEnd && s.in.State != InstanceStopping {
 		s.killAll(ReasonWorkflowFailed, false)

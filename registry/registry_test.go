@@ -55,8 +55,10 @@ func TestMemberRecordIsReadByOtherVersions(t *testing.T) {
 
 func TestBrokenRecordsAreInvalid(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "null", "[]", `{"role":"worker"}`, `{"role":"king","node":"a","incarnation":"b"}`,
-		`{"role":"worker","node":"a/b","incarnation":"b"}`, `{"role":"worker","node":"a","incarnation":"b","slots":"x"}`, strings.Repeat(" ", MaxRecordBytes+1)} {
+	for _, text := range []string{
+		"", "null", "[]", `{"role":"worker"}`, `{"role":"king","node":"a","incarnation":"b"}`,
+		`{"role":"worker","node":"a/b","incarnation":"b"}`, `{"role":"worker","node":"a","incarnation":"b","slots":"x"}`, strings.Repeat(" ", MaxRecordBytes+1),
+	} {
 		if m, err := DecodeMember([]byte(text)); !errors.Is(err, ErrInvalid) {
 			t.Errorf("DecodeMember(%.60q) = %+v, %v, want ErrInvalid", text, m, err)
 		}

@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	stdsql "database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -266,7 +267,7 @@ func (b *batch) probe() (bool, error) {
 		switch {
 		case err == nil:
 			return true, nil
-		case explain(err) == ErrNotFound:
+		case errors.Is(explain(err), ErrNotFound):
 			return false, nil
 		default:
 			return false, err

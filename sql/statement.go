@@ -16,7 +16,7 @@ func (w *writer) prepare() {
 		if st != nil {
 			continue
 		}
-		st, err := w.s.db.PrepareContext(context.Background(), text)
+		st, err := w.s.db.PrepareContext(context.Background(), text) //nolint:sqlclosecheck // kept: closeStatements closes it
 		if err != nil {
 			delete(w.stmts, text)
 			w.s.log.Warn("statement not prepared", "error", err)
@@ -41,7 +41,7 @@ func (w *writer) exec(ctx context.Context, tx *stdsql.Tx, text string, args []an
 	}
 	st, known := w.stmts[text]
 	if st != nil {
-		return tx.StmtContext(ctx, st).ExecContext(ctx, args...)
+		return tx.StmtContext(ctx, st).ExecContext(ctx, args...) //nolint:sqlclosecheck // the end of tx closes it
 	}
 	if !known && len(w.stmts) < maxStatements {
 		w.stmts[text] = nil // wanted: see prepare
@@ -52,7 +52,7 @@ func (w *writer) exec(ctx context.Context, tx *stdsql.Tx, text string, args []an
 // query runs one SELECT of a batch, prepared where the database is SQLite.
 func (b *batch) query(ctx context.Context, text string, args []any) (*stdsql.Rows, error) {
 	if st := b.w.stmts[text]; st != nil {
-		return b.tx.StmtContext(ctx, st).QueryContext(ctx, args...)
+		return b.tx.StmtContext(ctx, st).QueryContext(ctx, args...) //nolint:sqlclosecheck // the end of tx closes it
 	}
 	if _, known := b.w.stmts[text]; !b.s.dial.mysql && !known && len(b.w.stmts) < maxStatements {
 		b.w.stmts[text] = nil

@@ -168,8 +168,7 @@ func (c *core) beginProcess(a *attempt, d *rpc.Dispatch, process task.Process) {
 func (c *core) refuse(a *attempt, err error) {
 	reason := "exec_failed"
 	message := err.Error()
-	var te *task.Error
-	if errors.As(err, &te) {
+	if te, ok := errors.AsType[*task.Error](err); ok {
 		reason, message = te.Reason, te.Message
 	}
 	a.startedAt = c.now.UnixMilli()

@@ -46,13 +46,13 @@ func TestWhatCannotRunFailsWithAReasonThatNamesIt(t *testing.T) {
 		workertest.Dispatch(1, "cobol", struct{}{}),
 		workertest.Dispatch(2, "shell", map[string]string{"script": "true", "interpreter": "zsh-of-old"}),
 		folder,
-		workertest.Dispatch(4, "shell", map[string]any{"script": "true", "scirpt": "x"}),
+		workertest.Dispatch(4, "shell", map[string]any{"script": "true", "skript": "x"}),
 		env,
 		workertest.Dispatch(6, "python", map[string]string{"script": "pass", "interpreter": "/no/python"}),
 	)
 	for token, want := range map[string][2]string{
 		"t1": {"unknown_type", "cobol"}, "t2": {"no_interpreter", "zsh-of-old"}, "t3": {"working_dir", "/no/such/folder"},
-		"t4": {"bad_spec", "scirpt"}, "t5": {"bad_env", "PORPOISE_FENCE"}, "t6": {"no_interpreter", "/no/python"},
+		"t4": {"bad_spec", "skript"}, "t5": {"bad_env", "PORPOISE_FENCE"}, "t6": {"no_interpreter", "/no/python"},
 	} {
 		if r := m.Report(token); r.State != "failed" || r.Reason != want[0] || !strings.Contains(r.Message, want[1]) {
 			t.Errorf("%s = %v, want %v", token, r, want)
@@ -117,7 +117,7 @@ func TestATasksEnvironmentIsItsOwn(t *testing.T) {
 			t.Errorf("environment lacks %q:\n%s", want, text)
 		}
 	}
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		name, _, isVar := strings.Cut(line, "=")
 		allowed := []string{"PATH", "HOME", "LANG", "TZ", "PWD", "OLDPWD", "SHLVL", "_", "region", "PORPOISE_ATTEMPT", "PORPOISE_FENCE", "PORPOISE_IDEMPOTENCY_KEY", "PORPOISE_MARK"}
 		if isVar && !slices.Contains(allowed, name) {

@@ -95,14 +95,15 @@ func (s *Server) Serve(stream rpc.Logs_ServeServer) error {
 	s.log.Info("worker serves logs", "worker", node, "incarnation", first.GetIncarnation())
 
 	received := make(chan error, 1)
-	go func() { received <- l.receive(stream) }()
+	var receiver sync.WaitGroup
+	receiver.Go(func() { received <- l.receive(stream) })
 	for {
 		select {
 		case q := <-l.out:
 			if err := stream.Send(q); err != nil {
 				l.close()
-				// The stream is broken, so receive returns at once: wait for it.
-				<-received
+				// The stream is broken, so receive returns at once.
+				receiver.Wait()
 				return fmt.Errorf("send a log query to %s: %w", node, err)
 			}
 		case <-l.gone:

@@ -3,6 +3,7 @@ package logs
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"strings"
 	"testing"
@@ -25,9 +26,12 @@ func peer(ctx context.Context) (string, error) {
 	return "", errors.New("no certificate")
 }
 
-func newServer(t *testing.T) (*Server, rpc.LogsClient) {
+func newServer(t *testing.T) (*Server, rpc.LogsClient, connections) {
 	t.Helper()
-	s := New(Config{Peer: peer, Logger: hclog.NewNullLogger()})
+	connected := make(connections, 8)
+	log := hclog.NewInterceptLogger(&hclog.LoggerOptions{Output: io.Discard})
+	log.RegisterSink(connected)
+	s := New(Config{Peer: peer, Logger: log})
 	g := grpc.NewServer()
 	rpc.RegisterLogsServer(g, s)
 	lis, err := net.Listen("tcp", "127.0.0.1:0")
@@ -42,7 +46,7 @@ func newServer(t *testing.T) (*Server, rpc.LogsClient) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	return s, rpc.NewLogsClient(conn)
+	return s, rpc.NewLogsClient(conn), connected
 }
 
 // dialIn is a worker that says who it is.
@@ -58,15 +62,26 @@ func dialIn(t *testing.T, client rpc.LogsClient, s *Server, certified, says stri
 	return stream
 }
 
-// until waits for something that another goroutine brings about.
-func until(t *testing.T, what string, ok func() bool) {
+// connections is a logger's sink that hears of workers whose streams the server has taken.
+type connections chan string
+
+// Accept gets every line of the server's log.
+func (c connections) Accept(_ string, _ hclog.Level, msg string, args ...any) {
+	if msg == "worker serves logs" {
+		c <- args[1].(string)
+	}
+}
+
+// wait returns once the server has taken a stream of the worker.
+func (c connections) wait(t *testing.T, worker string) {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
+	select {
+	case got := <-c:
+		if got != worker {
+			t.Fatalf("%s is connected, want %s", got, worker)
 		}
-		time.Sleep(time.Millisecond) // a poll with a deadline
+	case <-time.After(10 * time.Second):
+		t.Fatalf("%s is not connected", worker)
 	}
 }
 
@@ -102,9 +117,9 @@ func answer(stream rpc.Logs_ServeClient, text string) {
 
 func TestWindowComesFromTheWorkerThatHasIt(t *testing.T) {
 	t.Parallel()
-	s, client := newServer(t)
+	s, client, connected := newServer(t)
 	go answer(dialIn(t, client, s, "w1", "w1"), "hello, log")
-	until(t, "w1 is connected", func() bool { return s.Connected("w1") })
+	connected.wait(t, "w1")
 	w, err := s.Read(t.Context(), "w1", Query{Instance: 1, Number: 1, Offset: 7, Limit: 2})
 	if err != nil || string(w.Data) != "lo" || w.Offset != 7 || w.Size != 10 || w.EOF {
 		t.Errorf("window = %+v %v", w, err)
@@ -119,7 +134,7 @@ func TestWindowComesFromTheWorkerThatHasIt(t *testing.T) {
 
 func TestWorkerSpeaksForItselfOnly(t *testing.T) {
 	t.Parallel()
-	s, client := newServer(t)
+	s, client, _ := newServer(t)
 	stream := dialIn(t, client, s, "w1", "w2")
 	if _, err := stream.Recv(); err == nil || !strings.Contains(err.Error(), "PermissionDenied") {
 		t.Errorf("stream of another worker = %v", err)
@@ -131,9 +146,9 @@ func TestWorkerSpeaksForItselfOnly(t *testing.T) {
 
 func TestReaderLearnsThatTheWorkerWentAway(t *testing.T) {
 	t.Parallel()
-	s, client := newServer(t)
+	s, client, connected := newServer(t)
 	stream := dialIn(t, client, s, "w1", "w1")
-	until(t, "w1 is connected", func() bool { return s.Connected("w1") })
+	connected.wait(t, "w1")
 	got := make(chan error, 1)
 	go func() {
 		_, err := s.Read(t.Context(), "w1", Query{Instance: 1, Number: 1})
@@ -152,9 +167,9 @@ func TestReaderLearnsThatTheWorkerWentAway(t *testing.T) {
 
 func TestNewerStreamTakesOver(t *testing.T) {
 	t.Parallel()
-	s, client := newServer(t)
+	s, client, connected := newServer(t)
 	old := dialIn(t, client, s, "w1", "w1")
-	until(t, "w1 is connected", func() bool { return s.Connected("w1") })
+	connected.wait(t, "w1")
 	go answer(dialIn(t, client, s, "w1", "w1"), "new")
 	if _, err := old.Recv(); err == nil || !strings.Contains(err.Error(), "newer stream") {
 		t.Errorf("old stream = %v", err)
@@ -167,10 +182,10 @@ func TestNewerStreamTakesOver(t *testing.T) {
 
 func TestSlowFollowerLosesNothing(t *testing.T) {
 	t.Parallel()
-	s, client := newServer(t)
+	s, client, connected := newServer(t)
 	text := strings.Repeat("0123456789", 20_000) // many times what may wait for one reader
 	go answer(dialIn(t, client, s, "w1", "w1"), text)
-	until(t, "w1 is connected", func() bool { return s.Connected("w1") })
+	connected.wait(t, "w1")
 	var got strings.Builder
 	err := s.Follow(t.Context(), "w1", Query{Instance: 1, Number: 1}, func(w Window) error {
 		got.Write(w.Data)

@@ -142,8 +142,10 @@ func (w *Watcher) once(ctx context.Context, l *link) error {
 		return fmt.Errorf("open watch to master %s: %w", l.master.Node, err)
 	}
 	received := make(chan error, 1)
-	go func() { received <- w.receive(stream) }()
-	defer func() { cancel(); <-received }()
+	var receiver sync.WaitGroup
+	receiver.Go(func() { received <- w.receive(stream) })
+	defer receiver.Wait()
+	defer cancel()
 	// What happened while no stream was open is not told again.
 	w.lag()
 	for {
@@ -151,7 +153,6 @@ func (w *Watcher) once(ctx context.Context, l *link) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case err := <-received:
-			received <- err
 			return err
 		case <-l.wake:
 			if err := stream.Send(l.take()); err != nil {

@@ -68,7 +68,7 @@ func (d *Decoder) value(n *Node, v reflect.Value, at *Path) {
 		v.Set(reflect.New(v.Type().Elem()))
 		v = v.Elem()
 	}
-	if own, ok := v.Addr().Interface().(Reader); ok {
+	if own, ok := reflect.TypeAssert[Reader](v.Addr()); ok {
 		own.ReadDocument(d, n, at)
 		return
 	}

@@ -97,14 +97,14 @@ func FormatDuration(d time.Duration) string {
 }
 
 // String returns the duration as documents write it.
-func (d Duration) String() string { return FormatDuration(time.Duration(d)) }
+func (v Duration) String() string { return FormatDuration(time.Duration(v)) }
 
 // MarshalText writes the form that documents have.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+func (v Duration) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
 
 // UnmarshalText reads the form that documents have.
-func (d *Duration) UnmarshalText(text []byte) error {
-	v, err := ParseDuration(string(text))
-	*d = Duration(v)
+func (v *Duration) UnmarshalText(text []byte) error {
+	d, err := ParseDuration(string(text))
+	*v = Duration(d)
 	return err
 }

@@ -162,7 +162,7 @@ func (c *checking) value(v reflect.Value, at *Path) {
 	}
 	if v.CanAddr() {
 		// Through the pointer, which has the value's methods too and copies nothing.
-		if own, ok := v.Addr().Interface().(Checker); ok {
+		if own, ok := reflect.TypeAssert[Checker](v.Addr()); ok {
 			c.errs = append(c.errs, own.CheckDocument(at)...)
 			return
 		}

@@ -45,7 +45,7 @@ func (s *Schemas) Of(t reflect.Type) Schema {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if own, ok := reflect.New(t).Interface().(Describer); ok {
+	if own, ok := reflect.TypeAssert[Describer](reflect.New(t)); ok {
 		return own.DescribeDocument(s)
 	}
 	switch t.Kind() {

@@ -36,7 +36,7 @@ func TestGarbageOnTheWireReachesNoHandler(t *testing.T) {
 	preface := "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 	fiveGiB := binary.BigEndian.AppendUint64(nil, 5<<30)
 	noise := make([]byte, 64<<10)
-	rand.Read(noise) //nolint:errcheck // it never fails
+	rand.Read(noise) // it never fails
 	for name, payload := range map[string][]byte{
 		"http":         []byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"),
 		"plain h2":     []byte(preface),
@@ -50,14 +50,14 @@ func TestGarbageOnTheWireReachesNoHandler(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		conn.SetDeadline(time.Now().Add(10 * time.Second)) //nolint:errcheck // a TCP connection takes it
-		conn.Write(payload)                                //nolint:errcheck // the server may have hung up already
-		conn.(*net.TCPConn).CloseWrite()                   //nolint:errcheck // the server may have hung up already
+		conn.SetDeadline(time.Now().Add(10 * time.Second)) // a TCP connection takes it
+		conn.Write(payload)                                // the server may have hung up already
+		conn.(*net.TCPConn).CloseWrite()                   // the server may have hung up already
 		answer, _ := io.ReadAll(conn)
 		if len(answer) > 0 && answer[0] != 0x15 && answer[0] != 0x16 { // a TLS alert or hello
 			t.Errorf("%s was answered %.40q", name, answer)
 		}
-		conn.Close() //nolint:errcheck // a test's connection
+		conn.Close() // a test's connection
 		if r := s.nextRefusal(t); r.Method != "" || r.Addr == "" {
 			t.Errorf("%s: refusal %+v, want one of a connection", name, r)
 		}
@@ -72,7 +72,7 @@ func TestPlainTextIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close() //nolint:errcheck // a test's connection
+	defer conn.Close() // a test's connection
 	if _, err := work(deadline(t), conn, nil); status.Code(err) != codes.Unavailable {
 		t.Errorf("Work in plain text = %v, want Unavailable", err)
 	}
@@ -130,7 +130,7 @@ func TestStrangersAreRefused(t *testing.T) {
 			if err := call(deadline(t), conn); status.Code(err) != attack.want {
 				t.Errorf("%s with %s = %v, want %v", method, name, err, attack.want)
 			}
-			conn.Close() //nolint:errcheck // a test's connection
+			conn.Close() // a test's connection
 			s.nextRefusal(t)
 		}
 	}
@@ -198,7 +198,7 @@ func TestNodeCertificateSignsNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close() //nolint:errcheck // a test's connection
+	defer conn.Close() // a test's connection
 	if err := watch(deadline(t), conn); status.Code(err) != codes.Unavailable {
 		t.Errorf("Watch with a forged certificate = %v", err)
 	}
@@ -231,8 +231,8 @@ func TestLargeMessagesAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	io.Copy(io.Discard, answer.Body) //nolint:errcheck // only the trailer matters
-	answer.Body.Close()              //nolint:errcheck // it was read
+	io.Copy(io.Discard, answer.Body) // only the trailer matters
+	answer.Body.Close()              // it was read
 	got := answer.Trailer.Get("Grpc-Status")
 	if got == "" {
 		got = answer.Header.Get("Grpc-Status")
@@ -282,7 +282,7 @@ func TestClientsRefuseFalseServers(t *testing.T) {
 			t.Fatal(err)
 		}
 		var served sync.WaitGroup
-		served.Go(func() { server.Serve(listener) }) //nolint:errcheck // it ends by Stop
+		served.Go(func() { server.Serve(listener) }) // it ends by Stop
 		conn := dial(t, listener.Addr().String(), worker)
 		if _, err := work(deadline(t), conn, nil); status.Code(err) != codes.Unavailable {
 			t.Errorf("Work on a %s = %v, want Unavailable", name, err)

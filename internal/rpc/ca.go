@@ -201,7 +201,7 @@ func checkPublicKey(public crypto.PublicKey) error {
 // serial draws 127 random bits: unique without a counter.
 func serial() *big.Int {
 	raw := make([]byte, 16)
-	rand.Read(raw) //nolint:errcheck // it never fails: crypto/rand ends the process instead
+	rand.Read(raw) // it never fails: crypto/rand ends the process instead
 	raw[0] &= 0x7f
 	return new(big.Int).SetBytes(raw)
 }

@@ -55,7 +55,7 @@ func TestEmbeddedRegistryServesNodesOfTheClusterOnly(t *testing.T) {
 			t.Errorf("Put with %s = %v", name, err)
 		}
 		cancel()
-		client.Close() //nolint:errcheck // a test's client
+		client.Close() // a test's client
 	}
 	got, err := e.Client().Get(deadline(t), "/", clientv3.WithPrefix())
 	if err != nil || len(got.Kvs) != 1 {

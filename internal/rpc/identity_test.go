@@ -197,7 +197,7 @@ func TestSavedCertificateIsPrivateAndWhole(t *testing.T) {
 	if err := os.WriteFile(path, []byte("nonsense"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	os.Chmod(path, 0o600) //nolint:errcheck // the next line tells
+	os.Chmod(path, 0o600) // the next line tells
 	if _, err := LoadCertificate(dir); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a broken certificate = %v, want an error that is not absence", err)
 	}

@@ -122,7 +122,7 @@ func Join(ctx context.Context, addr, token, node string, role registry.Role) (*C
 	if err != nil {
 		return nil, fmt.Errorf("join: %w", err)
 	}
-	defer conn.Close() //nolint:errcheck // the answer is here or it is not
+	defer conn.Close() // the answer is here or it is not
 	answer, err := NewMasterClient(conn).Join(ctx, &JoinRequest{Token: token, Node: node, Role: string(role), Csr: csr})
 	if err != nil {
 		return nil, fmt.Errorf("join %s: %w", addr, err)

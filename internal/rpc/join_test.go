@@ -107,7 +107,7 @@ func TestJoinRefusesWhatIsWrong(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close() //nolint:errcheck // a test's connection
+		defer conn.Close() // a test's connection
 		_, err = NewMasterClient(conn).Join(deadline(t), req)
 		return err
 	}

@@ -32,7 +32,7 @@ type ClusterKey struct{ raw [clusterKeyBytes]byte }
 // NewClusterKey draws a random key.
 func NewClusterKey() ClusterKey {
 	var k ClusterKey
-	rand.Read(k.raw[:]) //nolint:errcheck // it never fails: crypto/rand ends the process instead
+	rand.Read(k.raw[:]) // it never fails: crypto/rand ends the process instead
 	return k
 }
 
@@ -98,7 +98,7 @@ func (k ClusterKey) Seal(secret, about []byte) ([]byte, error) {
 	}
 	sealed := append([]byte(sealVersion), k.id()...)
 	nonce := make([]byte, aead.NonceSize())
-	rand.Read(nonce) //nolint:errcheck // it never fails: crypto/rand ends the process instead
+	rand.Read(nonce) // it never fails: crypto/rand ends the process instead
 	sealed = append(sealed, nonce...)
 	return aead.Seal(sealed, nonce, secret, about), nil
 }
@@ -138,7 +138,7 @@ func readPrivate(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() //nolint:errcheck // nothing was written
+	defer file.Close() // nothing was written
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func writePrivate(path string, text []byte, replace bool) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name()) //nolint:errcheck // gone already when it was renamed
+	defer os.Remove(file.Name()) // gone already when it was renamed
 	_, err = file.Write(text)
 	if err == nil {
 		err = file.Sync()
@@ -188,6 +188,6 @@ func writePrivate(path string, text []byte, replace bool) error {
 	if err != nil {
 		return err
 	}
-	defer folder.Close() //nolint:errcheck // nothing was written through it
+	defer folder.Close() // nothing was written through it
 	return folder.Sync()
 }

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"sync"
@@ -120,7 +121,7 @@ func dial(t *testing.T, addr string, cert *Certificate) *grpc.ClientConn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { conn.Close() }) //nolint:errcheck // a test's connection
+	t.Cleanup(func() { conn.Close() }) // a test's connection
 	return conn
 }
 
@@ -130,7 +131,7 @@ func work(ctx context.Context, conn grpc.ClientConnInterface, hello *Hello) (str
 	if err != nil {
 		return "", err
 	}
-	if err := stream.Send(&WorkerMessage{Hello: hello}); err != nil && err != io.EOF {
+	if err := stream.Send(&WorkerMessage{Hello: hello}); err != nil && !errors.Is(err, io.EOF) {
 		return "", err
 	}
 	answer, err := stream.Recv()
@@ -142,7 +143,7 @@ func watch(ctx context.Context, conn grpc.ClientConnInterface) error {
 	if err != nil {
 		return err
 	}
-	if err := stream.Send(&Hint{}); err != nil && err != io.EOF {
+	if err := stream.Send(&Hint{}); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	_, err = stream.Recv()

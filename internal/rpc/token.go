@@ -30,7 +30,7 @@ type Token struct {
 // database keeps its Hash.
 func (ca *CA) NewToken() Token {
 	raw := make([]byte, tokenSecretBytes)
-	rand.Read(raw) //nolint:errcheck // it never fails: crypto/rand ends the process instead
+	rand.Read(raw) // it never fails: crypto/rand ends the process instead
 	return Token{caHash: sha256.Sum256(ca.cert.Raw), secret: base64.RawURLEncoding.EncodeToString(raw)}
 }
 

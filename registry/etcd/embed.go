@@ -62,8 +62,8 @@ type Embedded struct {
 	server *embed.Etcd
 	client *clientv3.Client
 	addr   string
-	door   *grpc.Server // for other processes, or nil
-	served chan error   // what Serve of the door returned
+	door   *grpc.Server   // for other processes, or nil
+	served sync.WaitGroup // the door's Serve
 	once   sync.Once
 	closed error
 }
@@ -91,7 +91,7 @@ func Embed(ctx context.Context, cfg EmbedConfig) (*Embedded, error) {
 	shrinkWAL()
 	if e.server, err = start(ctx, config); err != nil {
 		if listener != nil {
-			listener.Close() //nolint:errcheck // the start's error is the one to tell
+			listener.Close() // the start's error is the one to tell
 		}
 		return nil, fmt.Errorf("embed etcd in %s: %w", cfg.Dir, err)
 	}
@@ -132,8 +132,7 @@ func (e *Embedded) open(listener net.Listener, secure *tls.Config) {
 		grpc.ConnectionTimeout(doorHandshake),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: pingEvery / 2, PermitWithoutStream: true}),
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: pingEvery, Timeout: pingTimeout}))
-	e.served = make(chan error, 1)
-	go func() { e.served <- e.door.Serve(listener) }()
+	e.served.Go(func() { _ = e.door.Serve(listener) }) // until Stop closes the listener
 }
 
 // server translates to etcd's own configuration, with no listener at all.
@@ -206,9 +205,9 @@ func (e *Embedded) Close() error {
 			defer close(done)
 			if e.door != nil {
 				e.door.Stop()
-				<-e.served
+				e.served.Wait()
 			}
-			e.client.Close() //nolint:errcheck // in-process: it only ends its own goroutines
+			e.client.Close() // in-process: it only ends its own goroutines
 			e.server.Close()
 		}()
 		timer := time.NewTimer(closeTimeout)

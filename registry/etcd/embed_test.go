@@ -76,7 +76,7 @@ func TestRestartAfterKillIsQuickAndTakesOver(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	cmd.Wait() //nolint:errcheck // it was killed
+	cmd.Wait() // it was killed
 	if stderr.Len() > 0 {
 		t.Errorf("the child wrote to stderr: %s", stderr.String())
 	}
@@ -179,7 +179,7 @@ func TestBusyPortIsAnError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer taken.Close() //nolint:errcheck // nothing came through it
+	defer taken.Close() // nothing came through it
 	_, err = Embed(limit(t), EmbedConfig{Dir: t.TempDir(), Listen: taken.Addr().String()})
 	if err == nil || !strings.Contains(err.Error(), "address already in use") {
 		t.Errorf("Embed on a busy port = %v", err)
@@ -192,7 +192,7 @@ func TestUnixSocketServesOtherProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) }) //nolint:errcheck // a test's folder
+	t.Cleanup(func() { os.RemoveAll(dir) }) // a test's folder
 	e := embedded(t, EmbedConfig{Dir: filepath.Join(dir, "etcd"), Listen: "unix:" + filepath.Join(dir, "s")})
 	r := open(t, connect(t, e.Addr()), "c")
 	leave(t, join(t, r, testMember(registry.Worker, "w1"), 2*time.Second))

@@ -1,6 +1,8 @@
 package etcd
 
 import (
+	"slices"
+
 	"github.com/hashicorp/go-hclog"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -44,7 +46,7 @@ func (b *bridge) Enabled(level zapcore.Level) bool {
 }
 
 func (b *bridge) With(fields []zapcore.Field) zapcore.Core {
-	return &bridge{log: b.log, fields: append(b.fields[:len(b.fields):len(b.fields)], fields...)}
+	return &bridge{log: b.log, fields: append(slices.Clip(b.fields), fields...)}
 }
 
 func (b *bridge) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {

@@ -51,8 +51,10 @@ func (b *bench) begin(change ...func(*sql.Start)) int64 {
 }
 
 func (b *bench) wish(change ...func(*sql.Start)) sql.Start {
-	st := sql.Start{WorkflowID: b.workflow.ID, ProjectID: b.project.ID, Version: 1, Priority: dag.PriorityMedium, OnFailure: dag.OnFailureContinue,
-		Scope: dag.ScopeOnly, By: "ann"}
+	st := sql.Start{
+		WorkflowID: b.workflow.ID, ProjectID: b.project.ID, Version: 1, Priority: dag.PriorityMedium, OnFailure: dag.OnFailureContinue,
+		Scope: dag.ScopeOnly, By: "ann",
+	}
 	for _, c := range change {
 		c(&st)
 	}
@@ -111,6 +113,8 @@ func (b *bench) step(o owned, i int, state dag.TaskState) sql.Transition {
 		a.State, a.FinishedAt, a.Tail, a.Outputs = dag.AttemptSuccess, 9, []byte("done\x00\xff"), map[string]string{"rows": "3"}
 		e.Attempts = []dag.Attempt{a}
 		t.Attempt, t.Outputs, t.FinishedAt = dag.Attempt{}, a.Outputs, 9
+	case dag.TaskWaiting, dag.TaskReady, dag.TaskRunning, dag.TaskRetryWait, dag.TaskKilling, dag.TaskForcedSuccess,
+		dag.TaskFailed, dag.TaskKilled, dag.TaskSkipped, dag.TaskUpstreamFailed, dag.TaskDisabled:
 	}
 	return sql.Transition{Instance: o.Instance, Plan: b.plan, Epoch: o.epoch, Effects: e, At: 7}
 }

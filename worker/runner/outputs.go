@@ -67,15 +67,14 @@ func (o *outputs) scan(data []byte) {
 			o.matched, data = 1, data[at+1:]
 			continue
 		}
-		switch c := data[0]; {
-		case c == opening[o.matched-1]:
-			o.matched++
-			data = data[1:]
-			if o.matched > len(opening) {
-				o.inside, o.matched, o.text, o.lines = true, 0, o.text[:0], 0
-			}
-		default: // the byte may begin an opening itself
-			o.matched = 0
+		if data[0] != opening[o.matched-1] {
+			o.matched = 0 // the byte may begin an opening itself
+			continue
+		}
+		o.matched++
+		data = data[1:]
+		if o.matched > len(opening) {
+			o.inside, o.matched, o.text, o.lines = true, 0, o.text[:0], 0
 		}
 	}
 }

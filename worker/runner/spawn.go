@@ -11,9 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// scriptFD is where a script that is too long for an argument stands in the process.
-const scriptFD = 3
-
 // spawner makes processes; several do so at once, because a fork returns only when the
 // new process has replaced its program.
 type spawner struct {

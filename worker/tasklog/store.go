@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -164,13 +165,13 @@ func (s *Store) view(key Key) (view, error) {
 	if found {
 		return active.view(at)
 	}
-	for i := len(sealed) - 1; i >= 0; i-- {
-		at, ok, err := sealed[i].find(key)
+	for _, old := range slices.Backward(sealed) {
+		at, ok, err := old.find(key)
 		if err != nil {
 			continue // pruned meanwhile
 		}
 		if ok {
-			return sealed[i].view(at)
+			return old.view(at)
 		}
 	}
 	return openBig(s.bigFolder(key))

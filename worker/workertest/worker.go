@@ -142,7 +142,7 @@ func withEnv(prefix string) []int {
 		if err != nil || len(env) == 0 {
 			continue
 		}
-		for _, pair := range bytes.Split(env, []byte{0}) {
+		for pair := range bytes.SplitSeq(env, []byte{0}) {
 			if bytes.HasPrefix(pair, []byte(prefix)) {
 				pid, _ := strconv.Atoi(filepath.Base(dir))
 				pids = append(pids, pid)

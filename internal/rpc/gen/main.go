@@ -41,7 +41,7 @@ func run(ctx context.Context, file string) error {
 	}
 	request := &pluginpb.CodeGeneratorRequest{
 		FileToGenerate: []string{file},
-		Parameter:      proto.String("paths=source_relative"),
+		Parameter:      new("paths=source_relative"),
 		ProtoFile:      []*descriptorpb.FileDescriptorProto{protodesc.ToFileDescriptorProto(files[0])},
 	}
 	for _, plugin := range []string{
