@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/sql"
@@ -50,19 +51,17 @@ func (s *Server) explain(ctx context.Context, in *explain) (*explanationAnswer, 
 		task = i
 	}
 	e := explanationFace(inst.Explain(s.at(), task))
-	s.addQueues(row, inst, plan, task, &e)
+	s.addQueues(row, inst, task, &e)
+	if err := s.addMessages(ctx, row.ID, inst, plan, &e); err != nil {
+		return nil, err
+	}
 	return &explanationAnswer{Body: e}, nil
 }
 
 // rebuild makes the instance of its rows, as a master does when it takes it over.
 func (s *Server) rebuild(ctx context.Context, row sql.InstanceRow, plan *dag.Plan) (*dag.Instance, error) {
-	inst := &dag.Instance{
-		ID: row.ID, State: row.State, Reason: row.Reason, Round: row.Round, Seq: row.Seq, OnFailure: row.OnFailure, DryRun: row.DryRun,
-		Params: row.Params, WorkerGroup: row.WorkerGroup, Priority: row.Priority, StartedAt: row.StartedAt, FinishedAt: row.FinishedAt,
-		Deadline: row.Deadline, Tasks: make([]dag.TaskInstance, len(plan.Definition.Tasks)),
-	}
+	var tasks []sql.TaskRow
 	var live []dag.Attempt
-	found := false
 	page := sql.Page{Limit: maxPage}
 	for {
 		rows, next, err := s.store.Tasks(ctx, row.ID, page)
@@ -70,28 +69,21 @@ func (s *Server) rebuild(ctx context.Context, row sql.InstanceRow, plan *dag.Pla
 			return nil, fmt.Errorf("read tasks: %w", err)
 		}
 		for _, t := range rows {
-			if t.Index < 0 || t.Index >= len(inst.Tasks) {
-				return nil, problem(http.StatusConflict, "the instance's rows do not fit its version")
-			}
-			inst.Tasks[t.Index] = t.TaskInstance
-			found = true
 			if live, err = s.addLive(ctx, live, t); err != nil {
 				return nil, err
 			}
 		}
+		tasks = append(tasks, rows...)
 		if next == "" {
 			break
 		}
 		page.Cursor = next
 	}
-	if !found {
-		// No master has begun it yet: it is as a new one.
-		return dag.NewInstance(plan, row.ID, dag.StartOptions{}), nil
+	inst, err := sql.Rebuild(plan, &row, tasks, live)
+	if errors.Is(err, dag.ErrDamaged) {
+		return nil, problem(http.StatusConflict, err.Error())
 	}
-	if err := dag.Restore(plan, inst, live); err != nil {
-		return nil, fmt.Errorf("rebuild instance %d: %w", row.ID, err)
-	}
-	return inst, nil
+	return inst, err
 }
 
 // addLive reads the attempt that a task has in flight, if it has one.
@@ -120,8 +112,41 @@ func explanationFace(e dag.Explanation) Explanation {
 	return out
 }
 
+// addMessages adds to each failed task what its last attempt said of it: the worker's
+// message, or the last line of its output.
+func (s *Server) addMessages(ctx context.Context, instance int64, inst *dag.Instance, plan *dag.Plan, e *Explanation) error {
+	for i := range e.Causes {
+		if err := s.addMessages(ctx, instance, inst, plan, &e.Causes[i]); err != nil {
+			return err
+		}
+	}
+	task, ok := plan.Task(e.Args["task"])
+	if !ok || e.Code != string(dag.TaskFailed) || inst.Tasks[task].Attempts == 0 {
+		return nil
+	}
+	a, err := s.store.Attempt(ctx, instance, task, inst.Tasks[task].Attempts)
+	if errors.Is(err, sql.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read attempt: %w", err)
+	}
+	if a.Message != "" {
+		e.Causes = append(e.Causes, Explanation{Code: "message", Text: a.Message})
+	} else if line := lastLine(a.Tail); line != "" {
+		e.Causes = append(e.Causes, Explanation{Code: "output", Text: "its output ends: " + line})
+	}
+	return nil
+}
+
+// lastLine returns the last line of an output that is not blank, as valid text.
+func lastLine(tail []byte) string {
+	text := strings.TrimRight(strings.ToValidUTF8(string(tail), "\uFFFD"), " \t\r\n")
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
 // addQueues adds what the rows don't know: whether anybody is there to do the work.
-func (s *Server) addQueues(row sql.InstanceRow, inst *dag.Instance, plan *dag.Plan, task int, e *Explanation) {
+func (s *Server) addQueues(row sql.InstanceRow, inst *dag.Instance, task int, e *Explanation) {
 	switch inst.State {
 	case dag.InstanceSubmitted:
 		if len(s.cfg.Cluster.Masters()) == 0 {
@@ -141,7 +166,7 @@ func (s *Server) addQueues(row sql.InstanceRow, inst *dag.Instance, plan *dag.Pl
 		if (task >= 0 && i != task) || inst.Tasks[i].State != dag.TaskReady {
 			continue
 		}
-		g := groupOf(&plan.Definition.Tasks[i], inst.WorkerGroup)
+		g := inst.GroupOf(i)
 		if !groups[g] {
 			groups[g] = true
 			order = append(order, g)
@@ -149,17 +174,6 @@ func (s *Server) addQueues(row sql.InstanceRow, inst *dag.Instance, plan *dag.Pl
 	}
 	for _, g := range order {
 		e.Causes = append(e.Causes, s.groupState(g))
-	}
-}
-
-func groupOf(t *dag.Task, ofStart string) string {
-	switch {
-	case t.WorkerGroup != "":
-		return t.WorkerGroup
-	case ofStart != "":
-		return ofStart
-	default:
-		return "default"
 	}
 }
 

@@ -31,6 +31,16 @@ type Instance struct {
 	active int // tasks with an attempt that a worker holds
 }
 
+// GroupOf returns the worker group that runs a task: the task's own, unless that is the
+// default one and the start chose another.
+func (in *Instance) GroupOf(task int) string {
+	own := in.plan.Definition.Tasks[task].WorkerGroup
+	if (own == "" || own == DefaultWorkerGroup) && in.WorkerGroup != "" {
+		return in.WorkerGroup
+	}
+	return own
+}
+
 // TaskInstance is one task of an instance in its latest round.
 type TaskInstance struct {
 	State    TaskState

@@ -73,6 +73,7 @@ type Master struct {
 	watchers *watch.Watchers
 	alarms   *wheel.Wheel[engine.Alarm]
 	slots    *slot.Table
+	placer   *dispatch.Dispatcher
 }
 
 // New wires the loops of a master.
@@ -80,8 +81,8 @@ func New(c Config) *Master {
 	if c.TTL == 0 {
 		c.TTL = defaultTTL
 	}
-	m := &Master{Config: c, log: c.Logger.Named("master")}
 	placer := dispatch.New()
+	m := &Master{Config: c, log: c.Logger.Named("master"), placer: placer}
 	m.alarms = wheel.New(func(alarm engine.Alarm) { m.engine.Fire(alarm) })
 	m.watchers = watch.New(hints{m})
 	m.links = link.New(link.Config{
@@ -114,6 +115,7 @@ func (m *Master) Run(ctx context.Context) error {
 	group.Go(func() error { return m.member(ctx) })
 	group.Go(func() error { return m.watchMasters(ctx) })
 	group.Go(func() error { return m.watchWorkers(ctx) })
+	group.Go(func() error { return m.periodic(ctx) })
 	return group.Wait()
 }
 

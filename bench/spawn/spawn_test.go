@@ -3,6 +3,7 @@ package spawn
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -165,6 +166,54 @@ func TestARunSurvivesTheCrashOfTheWholeNode(t *testing.T) {
 	if err != nil || string(got) != "before\nduring\nafter\n" {
 		t.Errorf("the tasks wrote %q, %v: want each once, in order", got, err)
 	}
+}
+
+func TestAWorkerOfAnotherHostJoinsAStandaloneNode(t *testing.T) {
+	t.Parallel()
+	ctx, dir := deadline(t), t.TempDir()
+	rpc, etcd := free(t), free(t)
+	node, err := Standalone(ctx, binary, dir, "--rpc", rpc, "--etcd-listen", etcd, "--slots", "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := node.Client.CreateJoinToken(ctx, client.NewJoinToken{Role: "worker"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	worker, err := start(binary, dir, "worker", nil, []string{
+		"worker", "--node", "elsewhere", "--data", filepath.Join(dir, "worker"), "--groups", "far",
+		"--etcd", "https://" + etcd, "--masters", rpc, "--join-token", token.Token,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(worker.Stop(), node.Stop()); err != nil {
+			t.Error(err)
+		}
+	})
+	save(t, node.Client, "far", "name: far\ntasks:\n  - {name: there, type: shell, worker_group: far, script: echo hello}\n")
+	id, err := node.Client.StartWorkflow(ctx, "p", "far", client.Start{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := node.Client.Wait(ctx, id, nil)
+	if err != nil || in.State != dag.InstanceSuccess {
+		t.Fatalf("the instance is %s (%s), %v; the worker's log ends:\n%s", in.State, in.Reason, err, worker.Tail())
+	}
+	var out bytes.Buffer
+	if err := node.Client.ReadLog(ctx, &out, id, "there", 1, "", false); err != nil || out.String() != "hello\n" {
+		t.Errorf("the log of the far task is %q, %v", out.String(), err)
+	}
+}
+
+func free(t *testing.T) string {
+	t.Helper()
+	address, err := freeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address
 }
 
 func TestTheClusterOfTheComposeFileRunsAWorkflow(t *testing.T) {

@@ -122,12 +122,16 @@ func (p *parts) useEtcd(client *clientv3.Client, clusterID string) error {
 	return nil
 }
 
-// dialEtcd makes the registry of an external etcd.
-func (p *parts) dialEtcd(access etcdAccess, clusterID string) error {
+// dialEtcd makes the registry of an external etcd. An https endpoint of which nothing more is
+// said is a standalone node's: own, where there is one, is this node's certificate for it.
+func (p *parts) dialEtcd(access etcdAccess, clusterID string, own *rpc.Certificate) error {
 	cfg := etcd.ClientConfig{Endpoints: access.Etcd, Username: access.EtcdUser, Password: access.EtcdPassword, Logger: p.log}
 	var err error
 	if cfg.TLS, err = access.tls(); err != nil {
 		return err
+	}
+	if cfg.TLS == nil && own != nil && strings.HasPrefix(access.Etcd[0], "https://") {
+		cfg.TLS = own.ClientTLS(registry.Master)
 	}
 	client, err := etcd.Dial(cfg)
 	if err != nil {
@@ -180,23 +184,29 @@ func loadPair(what, certFile, keyFile string) (tls.Certificate, error) {
 	return pair, nil
 }
 
-// serveRPC starts a gRPC server for a role and returns its listener's address.
-func (p *parts) serveRPC(ctx context.Context, role registry.Role, address string, register func(*grpc.Server)) (string, error) {
+// listenRPC takes the port of a gRPC server, so that its address is known before what it
+// serves is made.
+func listenRPC(ctx context.Context, address string) (net.Listener, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return "", fmt.Errorf("rpc: %w; give --rpc another address", err)
+		return nil, fmt.Errorf("rpc: %w; give --rpc another address", err)
 	}
+	return listener, nil
+}
+
+// serveRPC runs a gRPC server for a role on a port that is taken already.
+func (p *parts) serveRPC(role registry.Role, listener net.Listener, register func(*grpc.Server)) error {
 	certificate, err := p.authority.NewCertificate(role, p.node)
-	if err == nil {
-		var server *grpc.Server
-		if server, err = rpc.NewServer(rpc.ServerConfig{Certificate: certificate, Logger: p.log}); err == nil {
-			register(server)
-			p.run(string(role)+" rpc", grpcStop+time.Second, func(ctx context.Context) error { return serveUntil(ctx, server, listener) })
-			return listener.Addr().String(), nil
-		}
+	if err != nil {
+		return err
 	}
-	_ = listener.Close()
-	return "", err
+	server, err := rpc.NewServer(rpc.ServerConfig{Certificate: certificate, Logger: p.log})
+	if err != nil {
+		return err
+	}
+	register(server)
+	p.run(string(role)+" rpc", grpcStop+time.Second, func(ctx context.Context) error { return serveUntil(ctx, server, listener) })
+	return nil
 }
 
 // serveUntil serves until ctx ends. Streams that live as long as their peer would keep
@@ -226,21 +236,21 @@ func dialer(certificate *rpc.Certificate, roles ...registry.Role) func(ctx conte
 // startMaster runs a master that others dial at the advertised address, or at the
 // listener's own where that is "".
 func (p *parts) startMaster(ctx context.Context, listen, advertise string, weight int) error {
-	served := &lateMaster{}
-	address, err := p.serveRPC(ctx, registry.Master, listen, served.register)
+	listener, err := listenRPC(ctx, listen)
 	if err != nil {
 		return err
 	}
-	if advertise == "" {
-		advertise = reachable(address)
-	}
+	advertise = advertised(advertise, listener.Addr().String())
 	m := master.New(master.Config{
 		Self: rpc.Process{Node: p.node, Incarnation: p.incarnation}, Cluster: p.cluster.ID, Address: advertise, Version: version(),
 		Slots: p.cluster.Slots, Weight: weight, Takeover: true, Store: p.store, Registry: p.registry,
 		Joins:  &rpc.JoinServer{CA: p.authority, VerifyToken: p.verifyJoin, Logger: p.log},
 		Logger: p.log,
 	})
-	served.set(m)
+	if err := p.serveRPC(registry.Master, listener, func(s *grpc.Server) { rpc.RegisterMasterServer(s, m) }); err != nil {
+		_ = listener.Close()
+		return err
+	}
 	p.run("master", runStop, m.Run)
 	return nil
 }
@@ -262,6 +272,19 @@ func (p *parts) verifyJoin(ctx context.Context, token string) (string, error) {
 func joinTokenHash(token string) string {
 	sum := sha256.Sum256([]byte(token[strings.LastIndexByte(token, '.')+1:]))
 	return hex.EncodeToString(sum[:])
+}
+
+// advertised is the address that others are told: the wanted one, with the listener's port
+// where its own is 0, or the listener's where none is wanted.
+func advertised(wanted, listening string) string {
+	host, port, err := net.SplitHostPort(wanted)
+	if err != nil {
+		return reachable(listening)
+	}
+	if port == "0" {
+		_, port, _ = net.SplitHostPort(listening)
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // reachable turns a listener's address into one that others can dial: an unspecified
@@ -294,13 +317,15 @@ func (p *parts) startAPI(ctx context.Context, w web, listen, advertise string) (
 		},
 		Logger: p.log,
 	})
-	address, err := p.serveRPC(ctx, registry.APIServer, listen, func(s *grpc.Server) { rpc.RegisterLogsServer(s, logServer) })
+	listener, err := listenRPC(ctx, listen)
 	if err != nil {
 		return nil, err
 	}
-	if advertise == "" {
-		advertise = reachable(address)
+	if err := p.serveRPC(registry.APIServer, listener, func(s *grpc.Server) { rpc.RegisterLogsServer(s, logServer) }); err != nil {
+		_ = listener.Close()
+		return nil, err
 	}
+	advertise = advertised(advertise, listener.Addr().String())
 	watcher := watch.New(watch.Config{Masters: masters{p.registry}, Dial: dialer(certificate, registry.Master), Logger: p.log})
 	p.run("watcher", runStop, watcher.Run)
 	cluster := newMembers(p.registry, p.cluster.Slots, p.authority.Hash())

@@ -41,7 +41,7 @@ func runMaster(ctx context.Context, _ *cli, cfg *masterConfig) error {
 		if err := p.openShared(ctx, cfg.database); err != nil {
 			return err
 		}
-		if err := p.dialEtcd(cfg.etcdAccess, p.cluster.ID); err != nil {
+		if err := p.dialEtcd(cfg.etcdAccess, p.cluster.ID, nil); err != nil {
 			return err
 		}
 		if err := p.startMaster(ctx, cfg.RPC, cfg.Advertise, cfg.Weight); err != nil {
@@ -65,7 +65,7 @@ func runAPIServer(ctx context.Context, _ *cli, cfg *apiserverConfig) error {
 		if err := p.openShared(ctx, cfg.database); err != nil {
 			return err
 		}
-		if err := p.dialEtcd(cfg.etcdAccess, p.cluster.ID); err != nil {
+		if err := p.dialEtcd(cfg.etcdAccess, p.cluster.ID, nil); err != nil {
 			return err
 		}
 		api, err := p.startAPI(ctx, cfg.web, cfg.RPC, cfg.Advertise)
@@ -87,7 +87,7 @@ func runWorker(ctx context.Context, _ *cli, cfg *workerConfig) error {
 		if err != nil {
 			return err
 		}
-		if err := p.dialEtcd(cfg.etcdAccess, certificate.Identity.Cluster); err != nil {
+		if err := p.dialEtcd(cfg.etcdAccess, certificate.Identity.Cluster, certificate); err != nil {
 			return err
 		}
 		err = p.startWorker(work{groups: cfg.Groups, slots: cfg.Slots, drainFor: cfg.DrainFor, keepTasks: cfg.KeepTasks, certificate: certificate})

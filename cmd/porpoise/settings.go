@@ -103,11 +103,13 @@ func loopback(host string) bool {
 type standaloneConfig struct {
 	logging
 	web
-	Data     string        `key:"data" about:"folder of everything that is kept; one process at a time"`
-	RPC      string        `key:"rpc" about:"address for further workers; port 0 is any"`
-	Slots    int           `key:"slots" about:"attempts that run at once"`
-	DrainFor time.Duration `key:"drain-for" about:"how long Ctrl-C waits for running tasks"`
-	Relaxed  bool          `key:"relaxed" about:"answer before a commit is on the disk: a power loss may lose the last ones"`
+	Data       string        `key:"data" about:"folder of everything that is kept; one process at a time"`
+	RPC        string        `key:"rpc" about:"address for further workers; port 0 is any"`
+	Advertise  string        `key:"advertise" about:"host:port under which further workers reach it; default the host's name and rpc's port"`
+	EtcdListen string        `key:"etcd-listen" about:"IP address and port of the registry for further workers (mutual TLS); none when empty"`
+	Slots      int           `key:"slots" about:"attempts that run at once"`
+	DrainFor   time.Duration `key:"drain-for" about:"how long Ctrl-C waits for running tasks"`
+	Relaxed    bool          `key:"relaxed" about:"answer before a commit is on the disk: a power loss may lose the last ones"`
 }
 
 func defaultStandalone() *standaloneConfig {
@@ -125,8 +127,13 @@ func (c *standaloneConfig) Check() []error {
 	wrong = append(wrong, checkData(c.Data)...)
 	wrong = append(wrong, checkSlots(c.Slots)...)
 	wrong = append(wrong, checkDrain(c.DrainFor)...)
-	if _, err := checkAddress("rpc", c.RPC); err != nil {
-		wrong = append(wrong, err)
+	wrong = append(wrong, (&listener{RPC: c.RPC, Advertise: c.Advertise}).check()...)
+	if c.EtcdListen != "" {
+		if host, err := checkAddress("etcd-listen", c.EtcdListen); err != nil {
+			wrong = append(wrong, err)
+		} else if net.ParseIP(host) == nil {
+			wrong = append(wrong, fmt.Errorf("etcd-listen: want an IP address and a port, such as 0.0.0.0:2379"))
+		}
 	}
 	return wrong
 }

@@ -60,10 +60,10 @@ func runStandalone(ctx context.Context, c *cli, cfg *standaloneConfig) error {
 		if err := p.openAlone(ctx, cfg); err != nil {
 			return err
 		}
-		if err := p.startMaster(ctx, cfg.RPC, "", 1); err != nil {
+		if err := p.startMaster(ctx, cfg.RPC, cfg.Advertise, 1); err != nil {
 			return err
 		}
-		api, err := p.startAPI(ctx, cfg.web, loopbackAny, "")
+		api, err := p.startAPI(ctx, cfg.web, anyPort(cfg.RPC), anyPort(cfg.Advertise))
 		if err != nil {
 			return err
 		}
@@ -88,24 +88,43 @@ func runStandalone(ctx context.Context, c *cli, cfg *standaloneConfig) error {
 	})
 }
 
-// loopbackAny is a listener for this process's own parts.
-const loopbackAny = "127.0.0.1:0"
+// anyPort is another port of the same host, for the second gRPC server of the process.
+func anyPort(address string) string {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return ""
+	}
+	return net.JoinHostPort(host, "0")
+}
 
 // openAlone opens what a cluster has elsewhere: the database and the registry, both in
-// the data folder. They don't depend on each other, so they start at the same time.
+// the data folder. They don't depend on each other, so they start at the same time; only
+// a registry that others may join waits for the authority that lets them in.
 func (p *parts) openAlone(ctx context.Context, cfg *standaloneConfig) error {
 	type started struct {
 		embedded *etcd.Embedded
 		err      error
 	}
+	embedding := etcd.EmbedConfig{Dir: p.data.file(etcdDir), Listen: cfg.EtcdListen, Logger: p.log}
 	ready := make(chan started, 1)
-	go func() {
-		e, err := etcd.Embed(ctx, etcd.EmbedConfig{Dir: p.data.file(etcdDir), Logger: p.log})
+	embed := func() {
+		e, err := etcd.Embed(ctx, embedding)
 		ready <- started{e, err}
-	}()
-	err := p.openStore(ctx, sql.Config{DSN: "sqlite:" + p.data.file(databaseFile), Relaxed: cfg.Relaxed})
-	if err == nil {
-		err = p.store.Migrate(ctx)
+	}
+	if cfg.EtcdListen == "" {
+		go embed()
+	}
+	err := p.openOwnStore(ctx, cfg)
+	if cfg.EtcdListen != "" {
+		if err != nil {
+			return err
+		}
+		certificate, err := p.authority.NewCertificate(registry.Master, p.node)
+		if err != nil {
+			return err
+		}
+		embedding.TLS = certificate.StrictServerTLS()
+		go embed()
 	}
 	etcd := <-ready
 	if etcd.err != nil {
@@ -115,10 +134,18 @@ func (p *parts) openAlone(ctx context.Context, cfg *standaloneConfig) error {
 	if err != nil {
 		return err
 	}
-	if err := p.openCluster(ctx, p.data.file(clusterKeyFile)); err != nil {
+	return p.useEtcd(etcd.embedded.Client(), p.cluster.ID)
+}
+
+// openOwnStore opens the database in the data folder and the authority in it.
+func (p *parts) openOwnStore(ctx context.Context, cfg *standaloneConfig) error {
+	if err := p.openStore(ctx, sql.Config{DSN: "sqlite:" + p.data.file(databaseFile), Relaxed: cfg.Relaxed}); err != nil {
 		return err
 	}
-	return p.useEtcd(etcd.embedded.Client(), p.cluster.ID)
+	if err := p.store.Migrate(ctx); err != nil {
+		return err
+	}
+	return p.openCluster(ctx, p.data.file(clusterKeyFile))
 }
 
 // addExamples fills the first screen of a new node.

@@ -90,6 +90,22 @@ func (d *Dispatcher) Offer(item Item) (Grant, bool) {
 	return grant, ok
 }
 
+// Remind tells the workers of every group with tasks that wait, since a notice counts
+// with them only for two seconds.
+func (d *Dispatcher) Remind() {
+	var notices []Notice
+	d.mu.Lock()
+	for group, count := range d.core.Queued() {
+		for _, who := range d.core.Members(group) {
+			notices = append(notices, Notice{Worker: who, Group: group, Count: count})
+		}
+	}
+	d.mu.Unlock()
+	for _, n := range notices {
+		d.Notify(n)
+	}
+}
+
 // Withdraw takes a task out of its group's queue, if it is there.
 func (d *Dispatcher) Withdraw(group string, key Key) {
 	d.mu.Lock()

@@ -110,52 +110,12 @@ func (e *Engine) load(c *sql.Claimed) (a *actor, begin bool, err error) {
 		ids:      changeIDs{workflow: row.WorkflowID, project: row.ProjectID},
 		controls: make(map[int64]struct{}),
 	}
-	if row.State == dag.InstanceSubmitted {
-		starts, err := taskIndexes(plan, row.StartTasks)
-		if err != nil {
-			return nil, false, err
-		}
-		a.in = dag.NewInstance(plan, row.ID, dag.StartOptions{
-			Params: row.Params, StartTasks: starts, Scope: row.Scope, DryRun: row.DryRun,
-			WorkerGroup: row.WorkerGroup, Priority: row.Priority, OnFailure: row.OnFailure,
-		})
-		return a, true, nil
+	if a.in, err = sql.Rebuild(plan, row, c.Tasks, c.Attempts); err != nil {
+		return nil, false, fmt.Errorf("rebuild: %w", err)
 	}
-	onFailure := row.OnFailure
-	if onFailure == "" { // the start left it to the definition
-		onFailure = plan.Definition.OnFailure
-	}
-	a.in = &dag.Instance{
-		ID: row.ID, State: row.State, Reason: row.Reason, Round: row.Round, Seq: row.Seq,
-		OnFailure: onFailure, DryRun: row.DryRun, Params: row.Params,
-		WorkerGroup: row.WorkerGroup, Priority: row.Priority,
-		StartedAt: row.StartedAt, FinishedAt: row.FinishedAt, Deadline: row.Deadline,
-		Tasks: make([]dag.TaskInstance, len(plan.Definition.Tasks)),
-	}
-	for i := range c.Tasks {
-		task := &c.Tasks[i]
-		if task.Index < 0 || task.Index >= len(a.in.Tasks) {
-			return nil, false, fmt.Errorf("task row %d: version %d has %d tasks", task.Index, row.Version, len(a.in.Tasks))
-		}
-		a.in.Tasks[task.Index] = task.TaskInstance
-	}
-	if err := dag.Restore(plan, a.in, c.Attempts); err != nil {
-		return nil, false, fmt.Errorf("restore: %w", err)
-	}
-	a.restored = true
-	return a, false, nil
-}
-
-func taskIndexes(plan *dag.Plan, names []string) ([]int, error) {
-	indexes := make([]int, 0, len(names))
-	for _, name := range names {
-		i, ok := plan.Task(name)
-		if !ok {
-			return nil, fmt.Errorf("start task %q is not in the version", name)
-		}
-		indexes = append(indexes, i)
-	}
-	return indexes, nil
+	begin = row.State == dag.InstanceSubmitted
+	a.restored = !begin
+	return a, begin, nil
 }
 
 // maxPlans bounds the compiled versions in memory; they are compiled again when needed.

@@ -134,7 +134,7 @@ func (e *Engine) drop(a *actor, t *commit) {
 	for _, action := range a.in.Pending(dag.MillisOf(time.Now())) {
 		switch action := action.(type) {
 		case dag.Enqueue:
-			e.Dispatcher.Withdraw(a.group(action.Task), a.in.ID, action.Task)
+			e.Dispatcher.Withdraw(a.in.GroupOf(action.Task), a.in.ID, action.Task)
 		case dag.Arm:
 			e.Alarms.Disarm(Alarm{a.in.ID, action.Timer})
 		default:

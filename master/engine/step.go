@@ -123,7 +123,7 @@ func (e *Engine) place(a *actor, turn *commit) {
 			turn.granted = append(turn.granted, worker)
 			turn.fx.Add(fx)
 		case dag.Dequeue:
-			e.Dispatcher.Withdraw(a.group(action.Task), a.in.ID, action.Task)
+			e.Dispatcher.Withdraw(a.in.GroupOf(action.Task), a.in.ID, action.Task)
 		default:
 			// The other actions follow the commit.
 		}
@@ -137,20 +137,10 @@ func (e *Engine) place(a *actor, turn *commit) {
 
 func (e *Engine) work(a *actor, task int) Work {
 	return Work{
-		Instance: a.in.ID, Task: task, Group: a.group(task),
+		Instance: a.in.ID, Task: task, Group: a.in.GroupOf(task),
 		InstancePriority: a.in.Priority, TaskPriority: a.plan.Definition.Tasks[task].Priority,
 		ReadyAt: a.in.Tasks[task].ReadyAt,
 	}
-}
-
-// group returns the worker group of a task: its own, unless that is the default one
-// and the start chose another.
-func (a *actor) group(task int) string {
-	own := a.plan.Definition.Tasks[task].WorkerGroup
-	if own == dag.DefaultWorkerGroup && a.in.WorkerGroup != "" {
-		return a.in.WorkerGroup
-	}
-	return own
 }
 
 // answer tells the senders of a turn that changed nothing, or was committed.

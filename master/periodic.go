@@ -1,0 +1,41 @@
+package master
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/go-co-op/gocron/v2"
+)
+
+// remindEvery keeps a notice of waiting work from running out at the workers, where it
+// counts for two seconds.
+const remindEvery = time.Second
+
+// periodic runs what a master does now and then, until ctx ends.
+func (m *Master) periodic(ctx context.Context) error {
+	scheduler, err := gocron.NewScheduler()
+	if err != nil {
+		return fmt.Errorf("make scheduler: %w", err)
+	}
+	for _, job := range []struct {
+		name  string
+		every time.Duration
+		do    func()
+	}{
+		{"remind", remindEvery, m.placer.Remind},
+	} {
+		// A run that is late is skipped, never run beside the one before.
+		_, err := scheduler.NewJob(gocron.DurationJob(job.every), gocron.NewTask(job.do),
+			gocron.WithName(job.name), gocron.WithSingletonMode(gocron.LimitModeReschedule))
+		if err != nil {
+			return fmt.Errorf("schedule %s: %w", job.name, err)
+		}
+	}
+	scheduler.Start()
+	<-ctx.Done()
+	if err := scheduler.Shutdown(); err != nil {
+		m.log.Warn("periodic work did not end in time", "error", err)
+	}
+	return nil
+}
