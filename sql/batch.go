@@ -2,7 +2,6 @@ package sql
 
 import (
 	"context"
-	stdsql "database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,7 +30,7 @@ type lockedRow struct {
 type batch struct {
 	s       *Store
 	w       *writer
-	tx      *stdsql.Tx
+	tx      transaction
 	ops     []*operation
 	writeID int64 // marks the rows, so that an unknown commit can be looked up
 
@@ -111,7 +110,7 @@ func (b *batch) lock(ctx context.Context) error {
 	ids = slices.Compact(ids)
 	b.locked = make(map[int64]lockedRow, len(ids))
 	return eachChunk(ids, func(chunk []any) error {
-		rows, err := b.query(ctx, `SELECT id, owner, owner_epoch, state, seq FROM workflow_instance WHERE id IN (`+
+		rows, err := b.tx.query(ctx, `SELECT id, owner, owner_epoch, state, seq FROM workflow_instance WHERE id IN (`+
 			marks(len(chunk))+`) ORDER BY id`+b.s.dial.forUpdate(), chunk)
 		if err != nil {
 			return err
@@ -150,25 +149,30 @@ func eachChunk(ids []int64, f func(chunk []any) error) error {
 	return nil
 }
 
-// rows runs a multi-row statement for args, which hold the columns of row after row, and
-// returns how many rows it met.
-func (b *batch) rows(ctx context.Context, t *table, build func(*table, int) string, args []any) (int64, error) {
+// rows runs a multi-row statement for args, which hold the columns of row after row.
+func (b *batch) rows(ctx context.Context, t *table, build func(*table, int) string, args []any) error {
+	return b.chunks(ctx, t, build, args, false)
+}
+
+// rowsThere is rows for an update whose every row must be there.
+func (b *batch) rowsThere(ctx context.Context, t *table, args []any) error {
+	return b.chunks(ctx, t, b.s.dial.update, args, true)
+}
+
+func (b *batch) chunks(ctx context.Context, t *table, build func(*table, int) string, args []any, there bool) error {
 	k := len(t.cols)
-	var met int64
 	for len(args) > 0 {
 		n := chunkRows(args, k)
-		res, err := b.w.exec(ctx, b.tx, build(t, n), args[:n*k])
-		if err != nil {
-			return met, err
+		want := anyRows
+		if there {
+			want = n
 		}
-		m, err := res.RowsAffected()
-		if err != nil {
-			return met, err
+		if err := b.tx.exec(ctx, build(t, n), args[:n*k], want); err != nil {
+			return err
 		}
-		met += m
 		args = args[n*k:]
 	}
-	return met, nil
+	return nil
 }
 
 // chunkRows is the largest power of two of rows that stays within the bounds.
@@ -205,8 +209,7 @@ func rowBytes(args []any) int {
 // execIDs runs a statement over a list of ids, in chunks; text holds one %s for the marks.
 func (b *batch) execIDs(ctx context.Context, text string, ids []int64, before ...any) error {
 	return eachChunk(ids, func(chunk []any) error {
-		_, err := b.w.exec(ctx, b.tx, fmt.Sprintf(text, marks(len(chunk))), append(slices.Clone(before), chunk...))
-		return err
+		return b.tx.exec(ctx, fmt.Sprintf(text, marks(len(chunk))), append(slices.Clone(before), chunk...), anyRows)
 	})
 }
 
@@ -241,37 +244,53 @@ func (b *batch) decide(cause error) error {
 	return fmt.Errorf("%w: commit unknown: %w", ErrUnavailable, cause)
 }
 
-// probe looks for one mark of the batch: it was one transaction, so one stands for all. On
-// MySQL the question waits for the lock of a transaction that its server still runs.
+// witness is the operation whose row tells whether the batch was written: it was one
+// transaction, so one stands for all. Where it can, it names one whose row the transaction had
+// locked before it wrote; held says that it could, or that nothing was written.
+func (b *batch) witness() (o *operation, held bool) {
+	for _, c := range b.ops {
+		switch {
+		case c.err != nil || c.existed:
+		case c.commit != nil, c.control != nil, len(c.claimed) > 0:
+			return c, true
+		case c.start != nil:
+			o = c
+		}
+	}
+	return o, o == nil
+}
+
+// probe looks for the witness's row. On MySQL the question waits for the lock of a
+// transaction that its server still runs.
 func (b *batch) probe() (bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), batchTimeout)
 	defer cancel()
-	for _, o := range b.ops {
-		var id int64
-		text, arg := `SELECT id FROM workflow_instance WHERE id = ? AND write_id = ?`, []any{int64(0), b.writeID}
-		switch {
-		case o.err != nil || o.existed:
-			continue
-		case o.start != nil:
-			arg[0] = o.id
-		case o.commit != nil:
-			arg[0] = o.commit.Instance.ID
-		case o.control != nil:
-			text, arg = `SELECT id FROM control WHERE id = ?`, []any{o.control.ID}
-		case len(o.claimed) > 0:
-			arg[0] = o.claimed[0].id
-		default:
-			continue
-		}
-		err := b.s.db.QueryRowContext(ctx, text+b.s.dial.forUpdate(), arg...).Scan(&id)
-		switch {
-		case err == nil:
-			return true, nil
-		case errors.Is(explain(err), ErrNotFound):
-			return false, nil
-		default:
+	o, _ := b.witness()
+	switch {
+	case o == nil:
+		return true, nil // nothing was written
+	case o.control != nil:
+		// The lock is the instance's: the row itself may still come.
+		if there, err := b.exists(ctx, `SELECT id FROM workflow_instance WHERE id = ?`, o.control.InstanceID); !there {
 			return false, err
 		}
+		return b.exists(ctx, `SELECT id FROM control WHERE id = ?`, o.control.ID)
 	}
-	return true, nil // nothing was written
+	id := o.id
+	switch {
+	case o.commit != nil:
+		id = o.commit.Instance.ID
+	case len(o.claimed) > 0:
+		id = o.claimed[0].id
+	}
+	return b.exists(ctx, `SELECT id FROM workflow_instance WHERE id = ? AND write_id = ?`, id, b.writeID)
+}
+
+func (b *batch) exists(ctx context.Context, text string, args ...any) (bool, error) {
+	var id int64
+	err := explain(b.s.db.QueryRowContext(ctx, text+b.s.dial.forUpdate(), args...).Scan(&id))
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }

@@ -73,7 +73,7 @@ func (b *batch) claims(ctx context.Context) error {
 func (b *batch) commandsThere(ctx context.Context, ids []int64) (map[int64]int64, error) {
 	there := make(map[int64]int64, len(ids))
 	err := eachChunk(ids, func(chunk []any) error {
-		rows, err := b.query(ctx, `SELECT id, instance_id FROM command WHERE id IN (`+marks(len(chunk))+`)`+b.s.dial.forUpdate(), chunk)
+		rows, err := b.tx.query(ctx, `SELECT id, instance_id FROM command WHERE id IN (`+marks(len(chunk))+`)`+b.s.dial.forUpdate(), chunk)
 		if err != nil {
 			return err
 		}

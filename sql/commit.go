@@ -134,13 +134,13 @@ func (b *batch) commits(ctx context.Context) error {
 		attempts = appendAttempts(attempts, o.commit)
 		events = appendEvents(events, o.commit, b.locked[o.commit.Instance.ID].seq)
 	}
-	if _, err := b.rows(ctx, taskUpsert, b.s.dial.upsert, tasks); err != nil {
+	if err := b.rows(ctx, taskUpsert, b.s.dial.upsert, tasks); err != nil {
 		return fmt.Errorf("write tasks: %w", err)
 	}
-	if _, err := b.rows(ctx, attemptUpsert, b.s.dial.upsert, attempts); err != nil {
+	if err := b.rows(ctx, attemptUpsert, b.s.dial.upsert, attempts); err != nil {
 		return fmt.Errorf("write attempts: %w", err)
 	}
-	if _, err := b.rows(ctx, eventInsert, b.s.dial.insert, events); err != nil {
+	if err := b.rows(ctx, eventInsert, b.s.dial.insert, events); err != nil {
 		return fmt.Errorf("write events: %w", err)
 	}
 	if err := b.answers(ctx, ops); err != nil {
@@ -168,16 +168,13 @@ func (b *batch) updateInstances(ctx context.Context, ops []*operation) error {
 			*args = append(*args, string(in.State), owner)
 		}
 	}
-	turned, err := b.rows(ctx, instanceTurn, b.s.dial.update, turns)
-	if err != nil {
-		return fmt.Errorf("update instances: %w", err)
-	}
-	stepped, err := b.rows(ctx, instanceStep, b.s.dial.update, steps)
-	if err != nil {
-		return fmt.Errorf("update instances: %w", err)
-	}
-	if turned+stepped != int64(len(ops)) {
-		return fmt.Errorf("update instances: %d of %d rows met, though they were locked", turned+stepped, len(ops))
+	for _, u := range []struct {
+		t    *table
+		args []any
+	}{{instanceTurn, turns}, {instanceStep, steps}} {
+		if err := b.rowsThere(ctx, u.t, u.args); err != nil {
+			return fmt.Errorf("update instances: %w", err)
+		}
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (b *batch) controls(ctx context.Context) error {
 			orphans = append(orphans, c.InstanceID)
 		}
 	}
-	if _, err := b.rows(ctx, controlInsert, b.s.dial.insert, controls); err != nil {
+	if err := b.rows(ctx, controlInsert, b.s.dial.insert, controls); err != nil {
 		return fmt.Errorf("insert controls: %w", err)
 	}
 	return b.resume(ctx, orphans)
@@ -59,7 +59,7 @@ func (b *batch) resume(ctx context.Context, ids []int64) error {
 	}
 	var args []any
 	err := eachChunk(ids, func(chunk []any) error {
-		rows, err := b.query(ctx, `SELECT id, project_id, priority FROM workflow_instance WHERE id IN (`+marks(len(chunk))+`)`, chunk)
+		rows, err := b.tx.query(ctx, `SELECT id, project_id, priority FROM workflow_instance WHERE id IN (`+marks(len(chunk))+`)`, chunk)
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (b *batch) resume(ctx context.Context, ids []int64) error {
 	if err != nil {
 		return fmt.Errorf("read instances to resume: %w", err)
 	}
-	if _, err := b.rows(ctx, commandInsert, b.s.dial.insert, args); err != nil {
+	if err := b.rows(ctx, commandInsert, b.s.dial.insert, args); err != nil {
 		return fmt.Errorf("insert resume commands: %w", err)
 	}
 	return nil
@@ -145,7 +145,7 @@ func (b *batch) answers(ctx context.Context, ops []*operation) error {
 			args = append(args, a.ID, o.commit.Instance.ID, int64(o.commit.At), a.Result)
 		}
 	}
-	if _, err := b.rows(ctx, controlAnswer, b.s.dial.update, args); err != nil {
+	if err := b.rows(ctx, controlAnswer, b.s.dial.update, args); err != nil {
 		return fmt.Errorf("answer controls: %w", err)
 	}
 	return nil
@@ -155,7 +155,7 @@ func (b *batch) answers(ctx context.Context, ops []*operation) error {
 func (b *batch) unanswered(ctx context.Context, ids []int64) ([]int64, error) {
 	var out []int64
 	err := eachChunk(ids, func(chunk []any) error {
-		rows, err := b.query(ctx, `SELECT DISTINCT instance_id FROM control WHERE instance_id IN (`+marks(len(chunk))+`) AND applied_at = 0`, chunk)
+		rows, err := b.tx.query(ctx, `SELECT DISTINCT instance_id FROM control WHERE instance_id IN (`+marks(len(chunk))+`) AND applied_at = 0`, chunk)
 		if err != nil {
 			return err
 		}

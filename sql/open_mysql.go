@@ -71,8 +71,16 @@ func (s *Store) openMySQL(ctx context.Context, dsn string) error {
 	s.db.SetMaxIdleConns(open)
 	s.db.SetConnMaxIdleTime(mysqlIdle)
 	s.read = s.db
+	cfg = cfg.Clone()
+	cfg.MultiStatements = true
+	if connector, err = mysql.NewConnector(cfg); err != nil {
+		return errors.Join(fmt.Errorf("database mysql: %w", err), s.db.Close())
+	}
+	s.hot = openDB(connector)
+	s.hot.SetMaxOpenConns(1)
+	s.hot.SetConnMaxIdleTime(mysqlIdle)
 	if err := s.db.PingContext(ctx); err != nil {
-		return errors.Join(fmt.Errorf("connect to %s: %w: %w", cfg.Addr, ErrUnavailable, err), s.db.Close())
+		return errors.Join(fmt.Errorf("connect to %s: %w: %w", cfg.Addr, ErrUnavailable, err), s.db.Close(), s.hot.Close())
 	}
 	return nil
 }

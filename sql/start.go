@@ -112,13 +112,13 @@ func (b *batch) starts(ctx context.Context) error {
 			keys = append(keys, st.Idempotency.UserID, st.Idempotency.Key, st.Idempotency.Hash, st.ID, int64(st.At))
 		}
 	}
-	if _, err := b.rows(ctx, instanceInsert, b.s.dial.insert, instances); err != nil {
+	if err := b.rows(ctx, instanceInsert, b.s.dial.insert, instances); err != nil {
 		return fmt.Errorf("insert instances: %w", err)
 	}
-	if _, err := b.rows(ctx, commandInsert, b.s.dial.insert, commands); err != nil {
+	if err := b.rows(ctx, commandInsert, b.s.dial.insert, commands); err != nil {
 		return fmt.Errorf("insert commands: %w", err)
 	}
-	if _, err := b.rows(ctx, idempotencyInsert, b.s.dial.insert, keys); err != nil {
+	if err := b.rows(ctx, idempotencyInsert, b.s.dial.insert, keys); err != nil {
 		return fmt.Errorf("insert idempotency keys: %w", err)
 	}
 	return nil
@@ -163,8 +163,8 @@ func (b *batch) answerRepeats(ctx context.Context, ops []*operation) error {
 		}
 		v, seen := rows[st.request()]
 		if seen && st.At.Sub(v.at) >= idempotencyKept {
-			_, err := b.tx.ExecContext(ctx, `DELETE FROM idempotency WHERE user_id = ? AND request_key = ? AND created_at = ?`,
-				st.Idempotency.UserID, st.Idempotency.Key, v.at)
+			err := b.tx.exec(ctx, `DELETE FROM idempotency WHERE user_id = ? AND request_key = ? AND created_at = ?`,
+				[]any{st.Idempotency.UserID, st.Idempotency.Key, int64(v.at)}, anyRows)
 			if err != nil {
 				return err
 			}
@@ -222,26 +222,23 @@ func (b *batch) refuseTriggers(ctx context.Context, ops []*operation) error {
 func (b *batch) eachPair(ctx context.Context, text, cols string, k int, args []any, row func(scan func(...any) error) error) error {
 	for len(args) > 0 {
 		n := chunkRows(args, k)
-		if err := b.eachRow(ctx, text+b.s.dial.rowsIn(cols, k, n), args[:n*k], row); err != nil {
+		rows, err := b.tx.query(ctx, text+b.s.dial.rowsIn(cols, k, n), args[:n*k])
+		if err != nil {
+			return err
+		}
+		for rows.Next() {
+			if err := row(rows.Scan); err != nil {
+				_ = rows.Close()
+				return err
+			}
+		}
+		if err := rows.Close(); err != nil {
+			return err
+		}
+		if err := rows.Err(); err != nil {
 			return err
 		}
 		args = args[n*k:]
 	}
 	return nil
-}
-
-// eachRow reads the rows of one SELECT. They are closed when it returns, since the
-// transaction takes no other statement before.
-func (b *batch) eachRow(ctx context.Context, text string, args []any, row func(scan func(...any) error) error) error {
-	rows, err := b.query(ctx, text, args)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		if err := row(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }

@@ -2,6 +2,7 @@ package sql
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -43,8 +44,9 @@ type Store struct {
 	cfg  Config
 	log  hclog.Logger
 	dial *dialect
-	db   *sqlx.DB // writes; on SQLite one connection
-	read *sqlx.DB // reads; the same as db on MySQL
+	db   *sqlx.DB   // writes; on SQLite one connection
+	read *sqlx.DB   // reads; the same as db on MySQL
+	hot  *stdsql.DB // the writer's one connection to MySQL; nil on SQLite
 	ids  blocks
 	now  func() time.Time
 	// trace, where a test sets it, sees the queries of the readers.
@@ -100,6 +102,9 @@ func (s *Store) Close() error {
 		if rerr := s.read.Close(); err == nil {
 			err = rerr
 		}
+	}
+	if s.hot != nil {
+		err = errors.Join(err, s.hot.Close())
 	}
 	return err
 }

@@ -310,17 +310,18 @@ func (w *writer) attempt(ops []*operation) error {
 	if err := b.reserve(ctx); err != nil {
 		return err
 	}
-	tx, err := w.s.db.BeginTx(ctx, &stdsql.TxOptions{Isolation: w.s.isolation()})
+	tx, err := w.begin(ctx)
 	if err != nil {
 		return err
 	}
 	b.tx = tx
 	if err := b.write(ctx); err != nil {
-		_ = tx.Rollback()
+		tx.rollback()
 		return err
 	}
-	if err := tx.Commit(); err != nil {
-		_ = tx.Rollback()
+	_, held := b.witness()
+	if err := tx.commit(ctx, held); err != nil {
+		tx.rollback()
 		return b.decide(err)
 	}
 	return nil

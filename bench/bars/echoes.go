@@ -25,13 +25,14 @@ const (
 func (m *measure) echoes(ctx context.Context) error {
 	var rates, reads []time.Duration
 	var bares []float64
+	var cpu time.Duration
 	for i := range m.runs {
 		m.progress("%d workflows of one echo from %d callers, %d of %d", echoWorkflows, echoCallers, i+1, m.runs)
 		before, err := pipeRate(ctx)
 		if err != nil {
 			return err
 		}
-		ran, read, err := m.echo(ctx, fmt.Sprintf("echo-%d", i))
+		ran, read, spent, err := m.echo(ctx, fmt.Sprintf("echo-%d", i))
 		if err != nil {
 			return err
 		}
@@ -40,6 +41,7 @@ func (m *measure) echoes(ctx context.Context) error {
 			return err
 		}
 		rates, reads, bares = append(rates, ran), append(reads, read), append(bares, before, after)
+		cpu += spent / echoWorkflows
 	}
 	rate, limit := echoWorkflows/median(rates).Seconds(), median(bares)
 	m.rows = append(m.rows,
@@ -48,31 +50,41 @@ func (m *measure) echoes(ctx context.Context) error {
 			Limit: fmt.Sprintf("%.0f/s (`sh -c 'echo x'` through a pipe, all cores)", limit), Ours: fmt.Sprintf("%.0f/s", rate), Ratio: rate / limit,
 			Bar: fmt.Sprintf("ratio >= %.2f", echoShare), Missed: rate < echoShare*limit, Value: rate,
 		},
+		row{What: "processor time per workflow of these, all processes and the task's own", Ours: ms(cpu / time.Duration(m.runs)), Value: inMs(cpu / time.Duration(m.runs))},
 		row{What: fmt.Sprintf("reading one of these outputs, %d callers", echoCallers), Ours: ms(median(reads) / echoWorkflows), Value: inMs(median(reads) / echoWorkflows)})
 	return nil
 }
 
 // echo runs the workflows, each with a word of its own, and returns what it took from
-// the first call to the last end, and what reading every output took.
-func (m *measure) echo(ctx context.Context, name string) (ran, read time.Duration, err error) {
+// the first call to the last end, what reading every output took, and the processor time
+// of all but the reading.
+func (m *measure) echo(ctx context.Context, name string) (ran, read, spent time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	c := m.site.Client
 	if err := save(ctx, c, name, map[string]string{"x": ""}, []task{{Name: "echo", Type: "shell", Script: `echo "$x"`}}); err != nil {
-		return 0, 0, err
+		return 0, 0, 0, err
 	}
 	ids := make([]string, echoWorkflows)
+	before, err := m.site.Cost()
+	if err != nil {
+		return 0, 0, 0, err
+	}
 	began := time.Now()
 	err = eachOf(ctx, func(ctx context.Context, i int) (err error) {
 		ids[i], err = c.StartWorkflow(ctx, project, name, client.Start{Params: map[string]string{"x": strconv.Itoa(i)}})
 		return err
 	})
 	if err != nil {
-		return 0, 0, fmt.Errorf("start %s: %w", name, err)
+		return 0, 0, 0, fmt.Errorf("start %s: %w", name, err)
 	}
 	last, err := allOver(ctx, c, name)
 	if err != nil {
-		return 0, 0, err
+		return 0, 0, 0, err
+	}
+	after, err := m.site.Cost()
+	if err != nil {
+		return 0, 0, 0, err
 	}
 	ran, began = last.Sub(began), time.Now()
 	err = eachOf(ctx, func(ctx context.Context, i int) error {
@@ -85,7 +97,7 @@ func (m *measure) echo(ctx context.Context, name string) (ran, read time.Duratio
 		}
 		return nil
 	})
-	return ran, time.Since(began), err
+	return ran, time.Since(began), after.CPU - before.CPU, err
 }
 
 // eachOf calls do for every workflow, echoCallers at once.

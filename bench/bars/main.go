@@ -90,7 +90,7 @@ type measure struct {
 
 // all measures in an order that keeps each limit near what it is the limit of.
 func (m *measure) all(ctx context.Context) (err error) {
-	steps := []func(context.Context) error{m.disk, m.cold, m.idle, m.trivial, m.noopChain, m.shellChain, m.fan, m.echoes}
+	steps := []func(context.Context) error{m.disk, m.cold, m.idle, m.trivial, m.noopChain, m.shellChain, m.fan, m.echoes, m.restart}
 	defer func() {
 		if m.site != nil {
 			err = errors.Join(err, m.site.Stop())

@@ -14,7 +14,7 @@ const (
 	project = "bars"
 	// watchEvery is how often a long run is asked whether it is over. What is told of
 	// such a run comes from its rows, so it need not be often, and asking costs.
-	watchEvery = 10 * time.Millisecond
+	watchEvery = 25 * time.Millisecond
 	// patience bounds any one run.
 	patience = 60 * time.Second
 )

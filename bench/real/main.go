@@ -38,7 +38,7 @@ func main() {
 	flag.StringVar(&o.inputs, "inputs", "", "folder of traces; bench/real/testdata when empty")
 	flag.StringVar(&o.mode, "mode", "both", "standalone, cluster or both")
 	flag.IntVar(&o.slots, "slots", 16, "slots in all; a cluster's two workers have half each")
-	flag.DurationVar(&o.bound, "bound", 10*time.Second, "the lower bound to aim at, by choice of the scale")
+	flag.DurationVar(&o.bound, "bound", 15*time.Second, "the lower bound to aim at, by choice of the scale; shorter is harder")
 	flag.Float64Var(&o.scale, "scale", 0, "divide every run time by this; 0 chooses by -bound")
 	flag.Float64Var(&o.wanted, "wanted", 1.10, "the largest ratio of makespan to lower bound that is good")
 	flag.Parse()

@@ -71,18 +71,20 @@ func (s *Site) runOnce(ctx context.Context, name, program string, args ...string
 	return nil
 }
 
-// Restart starts a part that has ended again, with the command it had.
+// Restart starts a part that has ended again, with the command it had, and returns when
+// the site is ready.
 func (s *Site) Restart(ctx context.Context, p *Part) error {
 	if !p.ended() {
 		return fmt.Errorf("restart %s: it still runs", p.Name)
 	}
+	s.Began = time.Now()
 	fresh, err := s.start(ctx, p.Name, p.cmd.Path, p.cmd.Args[1:]...)
 	if err != nil {
 		return err
 	}
 	s.Parts = s.Parts[:len(s.Parts)-1]
 	*p = *fresh // in the place that it had
-	return nil
+	return s.until(ctx, "ready again", func() error { return s.Client.Ready(ctx) })
 }
 
 // Kill ends the process as a power cut would, and returns when it is gone.

@@ -42,8 +42,8 @@ type Site struct {
 	URL    string // of the first apiserver
 	Token  string // of the admin
 	Client *client.Client
-	Parts  []*Part // in the order in which they were started
-	Began  time.Time
+	Parts  []*Part   // in the order in which they were started
+	Began  time.Time // when it, or a part of it again, was started
 
 	dir     string
 	cleanup []func(context.Context) error // after the parts are down, the last first

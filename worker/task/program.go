@@ -13,18 +13,14 @@ import (
 // one, and argv of a long script would fill the process table.
 const argLimit = 100 << 10
 
-// Interpret makes the command of a script: `program -c script`, or `program /dev/fd/3`
-// for a long one. interpreter may have arguments; empty is standard.
-func Interpret(d *rpc.Dispatch, interpreter, standard, script string) (Command, error) {
-	words := strings.Fields(interpreter)
-	if len(words) == 0 {
-		words = []string{standard}
-	}
-	program, err := find(d, words[0])
+// Interpret makes the command of a script: `program args -c script`, or
+// `program args /dev/fd/3` for a long one.
+func Interpret(d *rpc.Dispatch, script, interpreter string, args ...string) (Command, error) {
+	program, err := find(d, interpreter)
 	if err != nil {
 		return Command{}, err
 	}
-	argv := append([]string{program}, words[1:]...)
+	argv := append([]string{program}, args...)
 	if strings.ContainsRune(script, 0) {
 		return Command{}, &Error{"bad_spec", "the script holds a zero byte"}
 	}

@@ -54,7 +54,7 @@ type Result struct {
 // Error is why a task can't be run: Reason is the attempt's code, Message names the cause.
 type Error struct{ Reason, Message string }
 
-// Error is the code and the cause, as the attempt's row shows them.
+// Error gives both.
 func (e *Error) Error() string { return e.Reason + ": " + e.Message }
 
 // Decode reads a type's own keys. An unknown key is an *Error: the text came from a

@@ -17,6 +17,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/worker/task"
 )
@@ -30,23 +31,6 @@ const (
 	defaultConnect = 10 * time.Second
 )
 
-// Spec holds the keys of the type.
-type Spec struct {
-	URL            string            `json:"url"`
-	Method         string            `json:"method,omitempty"`
-	Headers        map[string]string `json:"headers,omitempty"`
-	Body           string            `json:"body,omitempty"`
-	Expect         Expect            `json:"expect,omitzero"`
-	ConnectTimeout string            `json:"connect_timeout,omitempty"`
-}
-
-// Expect is what makes the answer a success. Status holds codes and ranges; none is 200-299.
-type Expect struct {
-	Status          []string `json:"status,omitempty"`
-	BodyContains    string   `json:"body_contains,omitempty"`
-	BodyNotContains string   `json:"body_not_contains,omitempty"`
-}
-
 // Type is the type http. The zero value lets calls reach loopback and private addresses.
 type Type struct {
 	DenyLoopback, DenyPrivate bool
@@ -56,18 +40,15 @@ var errDenied = errors.New("address is not allowed")
 
 // Call sends the request; the answer's body is the task's output.
 func (t Type) Call(ctx context.Context, d *rpc.Dispatch, out io.Writer) task.Result {
-	var spec Spec
+	var spec dag.HTTPSpec
 	if err := task.Decode(d, &spec); err != nil {
 		return task.Result{Reason: "bad_spec", Message: err.Error()}
 	}
-	connect := defaultConnect
-	if spec.ConnectTimeout != "" {
-		var err error
-		if connect, err = time.ParseDuration(spec.ConnectTimeout); err != nil || connect <= 0 {
-			return task.Result{Reason: "bad_spec", Message: fmt.Sprintf("connect_timeout %q is no time", spec.ConnectTimeout)}
-		}
+	connect := time.Duration(spec.ConnectTimeout)
+	if connect <= 0 {
+		connect = defaultConnect
 	}
-	req, err := request(ctx, d, spec)
+	req, err := request(ctx, d, &spec)
 	if err != nil {
 		return task.Result{Reason: "bad_spec", Message: err.Error()}
 	}
@@ -94,7 +75,7 @@ func (t Type) Call(ctx context.Context, d *rpc.Dispatch, out io.Writer) task.Res
 	return judge(d, spec.Expect, res.StatusCode, body)
 }
 
-func request(ctx context.Context, d *rpc.Dispatch, spec Spec) (*http.Request, error) {
+func request(ctx context.Context, d *rpc.Dispatch, spec *dag.HTTPSpec) (*http.Request, error) {
 	method := strings.ToUpper(spec.Method)
 	if method == "" {
 		method = http.MethodGet
@@ -153,17 +134,16 @@ func (t Type) allowed(address string) error {
 }
 
 // judge compares the answer with what is expected.
-func judge(d *rpc.Dispatch, expect Expect, code int, body []byte) task.Result {
+func judge(d *rpc.Dispatch, expect *dag.HTTPExpect, code int, body []byte) task.Result {
 	if len(body) > maxBody {
 		return task.Result{Reason: "response_too_large", Message: fmt.Sprintf("the answer is over %d bytes", maxBody)}
 	}
-	ok, err := statusFits(expect.Status, code)
-	if err != nil {
-		return task.Result{Reason: "bad_spec", Message: err.Error()}
-	}
 	text := string(body)
+	if expect == nil {
+		expect = &dag.HTTPExpect{}
+	}
 	switch {
-	case !ok:
+	case !expect.Accepts(code):
 		return task.Result{Reason: "http_status", Message: fmt.Sprintf("the answer has status %d", code)}
 	case expect.BodyContains != "" && !strings.Contains(text, expect.BodyContains):
 		return task.Result{Reason: "http_body", Message: fmt.Sprintf("the answer does not hold %q", expect.BodyContains)}
@@ -186,25 +166,4 @@ func judge(d *rpc.Dispatch, expect Expect, code int, body []byte) task.Result {
 		}
 	}
 	return task.Result{Outputs: outputs}
-}
-
-func statusFits(ranges []string, code int) (bool, error) {
-	if len(ranges) == 0 {
-		return code >= 200 && code <= 299, nil
-	}
-	for _, text := range ranges {
-		low, high, isRange := strings.Cut(text, "-")
-		from, err := strconv.Atoi(strings.TrimSpace(low))
-		to := from
-		if err == nil && isRange {
-			to, err = strconv.Atoi(strings.TrimSpace(high))
-		}
-		if err != nil {
-			return false, fmt.Errorf("expect.status %q is no code or range", text)
-		}
-		if code >= from && code <= to {
-			return true, nil
-		}
-	}
-	return false, nil
 }

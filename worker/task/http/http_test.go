@@ -8,7 +8,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/internal/rpc"
 	thttp "github.com/porpoise/porpoise/worker/task/http"
 	"github.com/porpoise/porpoise/worker/task/tasktest"
@@ -47,15 +49,15 @@ func TestHTTPKeepsTheContract(t *testing.T) {
 	url, traces := serve(t)
 	tasktest.Run(t, tasktest.Example{
 		Type:  "http",
-		Quick: thttp.Spec{URL: url + "/hello"}, Output: "hello",
-		Fails: thttp.Spec{URL: url + "/missing"}, Reason: "http_status",
-		Slow: thttp.Spec{URL: url + "/slow"},
-		Sets: thttp.Spec{URL: url + "/hello"}, Name: "response", Value: "hello",
-		Trace: thttp.Spec{URL: url + "/trace"}, Traced: func() bool { return traces.Load() > 0 },
+		Quick: dag.HTTPSpec{URL: url + "/hello"}, Output: "hello",
+		Fails: dag.HTTPSpec{URL: url + "/missing"}, Reason: "http_status",
+		Slow: dag.HTTPSpec{URL: url + "/slow"},
+		Sets: dag.HTTPSpec{URL: url + "/hello"}, Name: "response", Value: "hello",
+		Trace: dag.HTTPSpec{URL: url + "/trace"}, Traced: func() bool { return traces.Load() > 0 },
 	})
 }
 
-func call(t *testing.T, of thttp.Type, spec thttp.Spec) (reason, message, output string) {
+func call(t *testing.T, of thttp.Type, spec dag.HTTPSpec) (reason, message, output string) {
 	t.Helper()
 	d := workertest.Dispatch(1, "http", spec)
 	out := new(bytes.Buffer)
@@ -67,22 +69,20 @@ func TestTheAnswerIsJudged(t *testing.T) {
 	t.Parallel()
 	url, traces := serve(t)
 	for _, c := range []struct {
-		spec   thttp.Spec
+		spec   dag.HTTPSpec
 		reason string
 	}{
-		{thttp.Spec{URL: url + "/missing", Expect: thttp.Expect{Status: []string{"200-299", "404"}}}, ""},
-		{thttp.Spec{URL: url + "/hello", Expect: thttp.Expect{Status: []string{"201"}}}, "http_status"},
-		{thttp.Spec{URL: url + "/hello", Expect: thttp.Expect{Status: []string{"ok"}}}, "bad_spec"},
-		{thttp.Spec{URL: url + "/hello", Expect: thttp.Expect{BodyContains: "ell"}}, ""},
-		{thttp.Spec{URL: url + "/hello", Expect: thttp.Expect{BodyContains: "bye"}}, "http_body"},
-		{thttp.Spec{URL: url + "/hello", Expect: thttp.Expect{BodyNotContains: "ell"}}, "http_body"},
-		{thttp.Spec{URL: url + "/away"}, "http_status"},
-		{thttp.Spec{URL: url + "/large"}, "response_too_large"},
-		{thttp.Spec{URL: "file:///etc/passwd"}, "bad_spec"},
-		{thttp.Spec{URL: "gopher://x/"}, "bad_spec"},
-		{thttp.Spec{URL: "http://"}, "bad_spec"},
-		{thttp.Spec{URL: url, ConnectTimeout: "soon"}, "bad_spec"},
-		{thttp.Spec{URL: "http://127.0.0.1:1/"}, "http_failed"},
+		{dag.HTTPSpec{URL: url + "/missing", Expect: &dag.HTTPExpect{Status: dag.StatusRanges{{From: 200, To: 299}, {From: 404, To: 404}}}}, ""},
+		{dag.HTTPSpec{URL: url + "/hello", Expect: &dag.HTTPExpect{Status: dag.StatusRanges{{From: 201, To: 201}}}}, "http_status"},
+		{dag.HTTPSpec{URL: url + "/hello", Expect: &dag.HTTPExpect{BodyContains: "ell"}}, ""},
+		{dag.HTTPSpec{URL: url + "/hello", Expect: &dag.HTTPExpect{BodyContains: "bye"}}, "http_body"},
+		{dag.HTTPSpec{URL: url + "/hello", Expect: &dag.HTTPExpect{BodyNotContains: "ell"}}, "http_body"},
+		{dag.HTTPSpec{URL: url + "/away"}, "http_status"},
+		{dag.HTTPSpec{URL: url + "/large"}, "response_too_large"},
+		{dag.HTTPSpec{URL: "file:///etc/passwd"}, "bad_spec"},
+		{dag.HTTPSpec{URL: "gopher://x/"}, "bad_spec"},
+		{dag.HTTPSpec{URL: "http://"}, "bad_spec"},
+		{dag.HTTPSpec{URL: "http://127.0.0.1:1/"}, "http_failed"},
 	} {
 		if reason, message, _ := call(t, thttp.Type{}, c.spec); reason != c.reason || (reason != "") != (message != "") {
 			t.Errorf("%v: %s %q, want %q", c.spec, reason, message, c.reason)
@@ -96,7 +96,7 @@ func TestTheAnswerIsJudged(t *testing.T) {
 func TestTheRequestIsAsTheTaskSays(t *testing.T) {
 	t.Parallel()
 	url, _ := serve(t)
-	_, _, out := call(t, thttp.Type{}, thttp.Spec{
+	_, _, out := call(t, thttp.Type{}, dag.HTTPSpec{
 		URL: url + "/echo", Method: "post", Headers: map[string]string{"X-Day": "monday"}, Body: "a=1",
 	})
 	if out != "POST monday key-1 a=1" {
@@ -110,14 +110,14 @@ func TestDeniedAddressesAreDeniedByWhatTheyResolveTo(t *testing.T) {
 	url, traces := serve(t)
 	port := url[strings.LastIndex(url, ":"):]
 	for _, host := range []string{"169.254.169.254", "[fe80::1]", "[::ffff:169.254.169.254]", "0xa9fea9fe", "224.0.0.1"} {
-		reason, message, _ := call(t, thttp.Type{}, thttp.Spec{URL: "http://" + host + port + "/trace", ConnectTimeout: "1s"})
+		reason, message, _ := call(t, thttp.Type{}, dag.HTTPSpec{URL: "http://" + host + port + "/trace", ConnectTimeout: dag.Duration(time.Second)})
 		if reason != "address_denied" && host != "0xa9fea9fe" || reason == "" {
 			t.Errorf("%s: %s %s", host, reason, message)
 		}
 	}
 	strict := thttp.Type{DenyLoopback: true, DenyPrivate: true}
 	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "127.1.2.3", "10.0.0.1", "192.168.0.1", "[fd00::1]", "0.0.0.0"} {
-		reason, message, _ := call(t, strict, thttp.Spec{URL: "http://" + host + port + "/trace", ConnectTimeout: "1s"})
+		reason, message, _ := call(t, strict, dag.HTTPSpec{URL: "http://" + host + port + "/trace", ConnectTimeout: dag.Duration(time.Second)})
 		if reason != "address_denied" {
 			t.Errorf("%s: %s %s", host, reason, message)
 		}
@@ -140,7 +140,7 @@ func TestACallThatWasUnderWayIsNotMadeAgainAfterAKill(t *testing.T) {
 	m := workertest.NewMaster(t, "m1")
 	spec := workertest.NewSpec(t, 2, m)
 	first := workertest.Launch(t, spec)
-	d := workertest.Dispatch(1, "http", thttp.Spec{URL: server.URL})
+	d := workertest.Dispatch(1, "http", dag.HTTPSpec{URL: server.URL})
 	m.Submit(d)
 	<-entered
 	_ = first.Process.Kill()

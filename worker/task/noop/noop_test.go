@@ -3,7 +3,7 @@ package noop_test
 import (
 	"testing"
 
-	"github.com/porpoise/porpoise/worker/task/noop"
+	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/worker/task/tasktest"
 )
 
@@ -11,5 +11,5 @@ func TestMain(m *testing.M) { tasktest.Main(m) }
 
 func TestNoopKeepsTheContract(t *testing.T) {
 	t.Parallel()
-	tasktest.Run(t, tasktest.Example{Type: "noop", Quick: noop.Spec{}})
+	tasktest.Run(t, tasktest.Example{Type: "noop", Quick: dag.NoopSpec{}})
 }

@@ -4,29 +4,19 @@
 package python
 
 import (
-	"strings"
-
+	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/worker/task"
 )
-
-// Spec holds the keys of the type. An empty Interpreter is python3.
-type Spec struct {
-	Script      string `json:"script"`
-	Interpreter string `json:"interpreter,omitempty"`
-}
 
 // Type is the type python.
 type Type struct{}
 
 // Command gives the interpreter and its script.
 func (Type) Command(d *rpc.Dispatch) (task.Command, error) {
-	var spec Spec
+	spec := dag.PythonSpec{Interpreter: "python3"}
 	if err := task.Decode(d, &spec); err != nil {
 		return task.Command{}, err
 	}
-	if strings.TrimSpace(spec.Interpreter) == "" {
-		spec.Interpreter = "python3 -u"
-	}
-	return task.Interpret(d, spec.Interpreter, "python3", spec.Script)
+	return task.Interpret(d, spec.Script, spec.Interpreter, "-u")
 }

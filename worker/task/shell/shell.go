@@ -4,24 +4,19 @@
 package shell
 
 import (
+	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/worker/task"
 )
-
-// Spec holds the keys of the type. An empty Interpreter is sh.
-type Spec struct {
-	Script      string `json:"script"`
-	Interpreter string `json:"interpreter,omitempty"`
-}
 
 // Type is the type shell.
 type Type struct{}
 
 // Command gives the shell and its script.
 func (Type) Command(d *rpc.Dispatch) (task.Command, error) {
-	var spec Spec
+	spec := dag.ShellSpec{Interpreter: "sh"}
 	if err := task.Decode(d, &spec); err != nil {
 		return task.Command{}, err
 	}
-	return task.Interpret(d, spec.Interpreter, "sh", spec.Script)
+	return task.Interpret(d, spec.Script, spec.Interpreter)
 }

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/porpoise/porpoise/worker/task/shell"
+	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/worker/task/tasktest"
 )
 
@@ -16,11 +16,11 @@ func TestShellKeepsTheContract(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "trace")
 	tasktest.Run(t, tasktest.Example{
 		Type:  "shell",
-		Quick: shell.Spec{Script: "echo out; echo err >&2"}, Output: "out\nerr\n",
-		Fails: shell.Spec{Script: "exit 3"}, Reason: "exit_code",
-		Slow: shell.Spec{Script: "sleep 61 & sleep 60"},
-		Sets: shell.Spec{Script: "echo '${setValue(rows=12)}'"}, Name: "rows", Value: "12",
-		Trace: shell.Spec{Script: "touch " + trace, Interpreter: "sh -e"},
+		Quick: dag.ShellSpec{Script: "echo out; echo err >&2"}, Output: "out\nerr\n",
+		Fails: dag.ShellSpec{Script: "exit 3"}, Reason: "exit_code",
+		Slow: dag.ShellSpec{Script: "sleep 61 & sleep 60"},
+		Sets: dag.ShellSpec{Script: "echo '${setValue(rows=12)}'"}, Name: "rows", Value: "12",
+		Trace: dag.ShellSpec{Script: "touch " + trace, Interpreter: "/bin/sh"},
 		Traced: func() bool {
 			_, err := os.Stat(trace)
 			return err == nil
