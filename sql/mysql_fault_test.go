@@ -226,8 +226,11 @@ func TestACommitThatIsStillUnderWayIsWaitedFor(t *testing.T) {
 	waits := func() { waitForLock(t, db, cfgName(t, dsn)) }
 	p.late.Store(&waits)
 	for name, write := range map[string]func() error{
-		"commit":  func() error { return commit(s, in) },
-		"control": func() error { _, err := s.AddControl(t.Context(), sql.ControlRow{InstanceID: in.ID, Verb: dag.VerbPause}); return err },
+		"commit": func() error { return commit(s, in) },
+		"control": func() error {
+			_, err := s.AddControl(t.Context(), sql.ControlRow{InstanceID: in.ID, Verb: dag.VerbPause})
+			return err
+		},
 		"start": func() error {
 			_, _, err := s.Start(t.Context(), sql.Start{WorkflowID: row.WorkflowID, ProjectID: row.ProjectID, Version: 1})
 			return err
