@@ -27,6 +27,7 @@ type proxy struct {
 	cutAt    atomic.Value // string: cut after, or before, a statement of this text; "" for never
 	before   atomic.Bool  // the statement that cuts is not passed on
 	cuts     atomic.Int32
+	trips    atomic.Int32           // packets from the store, each of which waits for its answer
 	late     atomic.Pointer[func()] // what the statement that cuts waits for on its way to the server
 
 	mu    sync.Mutex
@@ -95,6 +96,7 @@ func (p *proxy) serve(client net.Conn) {
 		if err != nil {
 			return
 		}
+		p.trips.Add(1)
 		// COMMIT is the last statement of its packet, alone or not.
 		if at := p.cutAt.Load().(string); at != "" && bytes.HasSuffix(buf[:n], []byte(at)) {
 			p.cutAt.Store("")
@@ -208,6 +210,21 @@ func TestACommitWhoseAnswerIsLostIsLookedUp(t *testing.T) {
 	}
 }
 
+func TestALoneCommitTakesTwoTrips(t *testing.T) {
+	t.Parallel()
+	p, s, in := faultyStore(t)
+	if err := commit(s, in); err != nil { // the first one connects
+		t.Fatal(err)
+	}
+	before := p.trips.Load()
+	if err := commit(s, in); err != nil {
+		t.Fatal(err)
+	}
+	if n := p.trips.Load() - before; n != 2 {
+		t.Errorf("%d trips, want one that locks and one that writes", n)
+	}
+}
+
 // The server may begin a commit long after its client has given the connection up. Who looks
 // it up must then wait, or would write everything again.
 func TestACommitThatIsStillUnderWayIsWaitedFor(t *testing.T) {
@@ -226,8 +243,11 @@ func TestACommitThatIsStillUnderWayIsWaitedFor(t *testing.T) {
 	waits := func() { waitForLock(t, db, cfgName(t, dsn)) }
 	p.late.Store(&waits)
 	for name, write := range map[string]func() error{
-		"commit":  func() error { return commit(s, in) },
-		"control": func() error { _, err := s.AddControl(t.Context(), sql.ControlRow{InstanceID: in.ID, Verb: dag.VerbPause}); return err },
+		"commit": func() error { return commit(s, in) },
+		"control": func() error {
+			_, err := s.AddControl(t.Context(), sql.ControlRow{InstanceID: in.ID, Verb: dag.VerbPause})
+			return err
+		},
 		"start": func() error {
 			_, _, err := s.Start(t.Context(), sql.Start{WorkflowID: row.WorkflowID, ProjectID: row.ProjectID, Version: 1})
 			return err
