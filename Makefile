@@ -65,12 +65,12 @@ tests: ## Tests that the race detector leaves out; all, where there is no C comp
 	@echo "== tests without -race"
 	@scripts/tests rest
 
-test-mysql: ## The store's tests on a real MySQL: PORPOISE_TEST_MYSQL=root:pw@tcp(host:3306)/
-	@if [ -z "$${PORPOISE_TEST_MYSQL:-}" ]; then echo "name the server: PORPOISE_TEST_MYSQL='root:password@tcp(127.0.0.1:3306)/' make test-mysql"; exit 2; fi
-	go test -count=1 -timeout 15m ./sql/...
+test-mysql: ## The store's tests on MySQL: PORPOISE_TEST_MYSQL=root:pw@tcp(host:3306)/, or Debian sid's in a chroot (root)
+	scripts/with-mysql go test -count=1 -timeout 15m ./sql/...
 
 bench: build ## Measure, against limits measured in the same run; a table on the screen
 	go run ./bench/bars --porpoise $(BIN)/porpoise
+	scripts/with-mariadb --flush=1 go run ./bench/lists
 
 demo-real: build ## Run real workflows, on one node and on a cluster of processes
 	scripts/with-mariadb --flush=1 go run ./bench/real --porpoise $(BIN)/porpoise $(if $(PORPOISE_INPUTS),--inputs $(PORPOISE_INPUTS))

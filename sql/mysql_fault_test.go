@@ -27,6 +27,7 @@ type proxy struct {
 	cutAt    atomic.Value // string: cut after, or before, a statement of this text; "" for never
 	before   atomic.Bool  // the statement that cuts is not passed on
 	cuts     atomic.Int32
+	trips    atomic.Int32           // packets from the store, each of which waits for its answer
 	late     atomic.Pointer[func()] // what the statement that cuts waits for on its way to the server
 
 	mu    sync.Mutex
@@ -95,6 +96,7 @@ func (p *proxy) serve(client net.Conn) {
 		if err != nil {
 			return
 		}
+		p.trips.Add(1)
 		// COMMIT is the last statement of its packet, alone or not.
 		if at := p.cutAt.Load().(string); at != "" && bytes.HasSuffix(buf[:n], []byte(at)) {
 			p.cutAt.Store("")
@@ -205,6 +207,21 @@ func TestACommitWhoseAnswerIsLostIsLookedUp(t *testing.T) {
 	}
 	if rows, err := s.Controls(t.Context(), in.ID); err != nil || len(rows) != 2 {
 		t.Errorf("%d controls, %v; want 2", len(rows), err)
+	}
+}
+
+func TestALoneCommitTakesTwoTrips(t *testing.T) {
+	t.Parallel()
+	p, s, in := faultyStore(t)
+	if err := commit(s, in); err != nil { // the first one connects
+		t.Fatal(err)
+	}
+	before := p.trips.Load()
+	if err := commit(s, in); err != nil {
+		t.Fatal(err)
+	}
+	if n := p.trips.Load() - before; n != 2 {
+		t.Errorf("%d trips, want one that locks and one that writes", n)
 	}
 }
 
