@@ -150,6 +150,9 @@ func queryPlan(t *testing.T, s *Store, query string, args []any) []string {
 		}
 		out = append(out, detail)
 	}
+	if err := rows.Err(); err != nil {
+		t.Error(err)
+	}
 	return out
 }
 
@@ -221,6 +224,9 @@ func handlerReads(t *testing.T, s *Store) int64 {
 			t.Fatal(err)
 		}
 		sum += n
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
 	}
 	return sum
 }

@@ -222,23 +222,25 @@ func (b *batch) refuseTriggers(ctx context.Context, ops []*operation) error {
 func (b *batch) eachPair(ctx context.Context, text, cols string, k int, args []any, row func(scan func(...any) error) error) error {
 	for len(args) > 0 {
 		n := chunkRows(args, k)
-		rows, err := b.tx.query(ctx, text+b.s.dial.rowsIn(cols, k, n), args[:n*k])
-		if err != nil {
-			return err
-		}
-		for rows.Next() {
-			if err := row(rows.Scan); err != nil {
-				_ = rows.Close()
-				return err
-			}
-		}
-		if err := rows.Close(); err != nil {
-			return err
-		}
-		if err := rows.Err(); err != nil {
+		if err := b.each(ctx, text+b.s.dial.rowsIn(cols, k, n), args[:n*k], row); err != nil {
 			return err
 		}
 		args = args[n*k:]
 	}
 	return nil
+}
+
+// each calls row for each row of a query.
+func (b *batch) each(ctx context.Context, text string, args []any, row func(scan func(...any) error) error) error {
+	rows, err := b.tx.query(ctx, text, args)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := row(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }

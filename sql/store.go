@@ -73,8 +73,10 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	s := &Store{cfg: cfg, log: cfg.Logger.Named("sql"), now: cfg.Now, versions: newVersionCache(),
-		ids: blocks{turn: make(chan struct{}, 1)}}
+	s := &Store{
+		cfg: cfg, log: cfg.Logger.Named("sql"), now: cfg.Now, versions: newVersionCache(),
+		ids: blocks{turn: make(chan struct{}, 1)},
+	}
 	kind, rest, _ := strings.Cut(cfg.DSN, ":")
 	var err error
 	switch kind {

@@ -47,7 +47,7 @@ func (t *fileTx) exec(ctx context.Context, text string, args []any, want int) er
 	var res stdsql.Result
 	var err error
 	if st := t.w.prepared(text); st != nil {
-		res, err = t.tx.StmtContext(ctx, st).ExecContext(ctx, args...)
+		res, err = t.tx.StmtContext(ctx, st).ExecContext(ctx, args...) //nolint:sqlclosecheck // the transaction's end closes it
 	} else {
 		res, err = t.tx.ExecContext(ctx, text, args...)
 	}
@@ -63,7 +63,7 @@ func (t *fileTx) exec(ctx context.Context, text string, args []any, want int) er
 
 func (t *fileTx) query(ctx context.Context, text string, args []any) (*stdsql.Rows, error) {
 	if st := t.w.prepared(text); st != nil {
-		return t.tx.StmtContext(ctx, st).QueryContext(ctx, args...)
+		return t.tx.StmtContext(ctx, st).QueryContext(ctx, args...) //nolint:sqlclosecheck // the transaction's end closes it
 	}
 	return t.tx.QueryContext(ctx, text, args...)
 }
@@ -88,7 +88,7 @@ func (w *writer) prepare() {
 		if st != nil {
 			continue
 		}
-		st, err := w.s.db.PrepareContext(context.Background(), text)
+		st, err := w.s.db.PrepareContext(context.Background(), text) //nolint:sqlclosecheck // see closeStatements
 		if err != nil {
 			delete(w.stmts, text)
 			w.s.log.Warn("statement not prepared", "error", err)

@@ -95,8 +95,10 @@ func wishWithoutOwnerMakesACommand(t *testing.T, b *bench) {
 		t.Fatalf("claimed %+v", got)
 	}
 	o := owned{&dag.Instance{ID: waiting, State: dag.InstanceStopped}, 1}
-	b.must(b.commit(sql.Transition{Instance: o.Instance, Plan: b.plan, Epoch: 1, Release: true,
-		Effects: &dag.Effects{Applied: []dag.Applied{{ID: got[0].Controls[0].ID, Result: "applied"}}}}))
+	b.must(b.commit(sql.Transition{
+		Instance: o.Instance, Plan: b.plan, Epoch: 1, Release: true,
+		Effects: &dag.Effects{Applied: []dag.Applied{{ID: got[0].Controls[0].ID, Result: "applied"}}},
+	}))
 	b.wishFor(waiting, dag.VerbRecover)
 	b.wishFor(waiting, dag.VerbPause)
 	if n := len(b.commands()); n == 0 {

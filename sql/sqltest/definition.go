@@ -10,8 +10,6 @@ import (
 	"github.com/porpoise/porpoise/sql"
 )
 
-func at(n int) *int { return &n }
-
 func versionsAreSavedByMatch(t *testing.T, b *bench) {
 	save := func(name, text string, match *int, publish bool) (sql.Workflow, sql.Version, bool, error) {
 		return b.SaveVersion(b.ctx, sql.SaveVersion{ProjectID: b.project.ID, Name: name, Text: text, Format: "yaml", By: "ann", IfMatch: match, Publish: publish})
@@ -23,25 +21,25 @@ func versionsAreSavedByMatch(t *testing.T, b *bench) {
 	if _, _, _, err := save("NIGHTLY", "b", nil, true); !errors.Is(err, sql.ErrExists) {
 		t.Errorf("create again: %v, want ErrExists", err)
 	}
-	if _, _, _, err := save("Nightly", "b", at(2), true); !errors.Is(err, sql.ErrStale) {
+	if _, _, _, err := save("Nightly", "b", new(2), true); !errors.Is(err, sql.ErrStale) {
 		t.Errorf("save at a version that is not the latest: %v, want ErrStale", err)
 	}
-	if _, _, _, err := save("Weekly", "b", at(1), true); !errors.Is(err, sql.ErrNotFound) {
+	if _, _, _, err := save("Weekly", "b", new(1), true); !errors.Is(err, sql.ErrNotFound) {
 		t.Errorf("save at a version of nothing: %v, want ErrNotFound", err)
 	}
-	if w, v, created, err = save("nightly", "b", at(1), false); err != nil || created || v.Version != 2 || w.Latest != 2 || w.Published != 1 || w.Name != "nightly" {
+	if w, v, created, err = save("nightly", "b", new(1), false); err != nil || created || v.Version != 2 || w.Latest != 2 || w.Published != 1 || w.Name != "nightly" {
 		t.Errorf("save without publishing: %+v, %+v, %v, %v", w, v, created, err)
 	}
-	if w, v, _, err = save("nightly", "b", at(2), true); err != nil || v.Version != 2 || w.Latest != 2 || w.Published != 2 {
+	if w, v, _, err = save("nightly", "b", new(2), true); err != nil || v.Version != 2 || w.Latest != 2 || w.Published != 2 {
 		t.Errorf("the same content, published: %+v, %+v, %v", w, v, err)
 	}
-	if w, v, _, err = save("nightly", "b", at(sql.AnyVersion), true); err != nil || v.Version != 2 {
+	if w, v, _, err = save("nightly", "b", new(sql.AnyVersion), true); err != nil || v.Version != 2 {
 		t.Errorf("the same content: %+v, %v", v, err)
 	}
-	if _, v, _, err = save("nightly", "c", at(sql.AnyVersion), true); err != nil || v.Version != 3 {
+	if _, v, _, err = save("nightly", "c", new(sql.AnyVersion), true); err != nil || v.Version != 3 {
 		t.Errorf("overwrite on purpose: %+v, %v", v, err)
 	}
-	if _, _, created, err = save("Monthly", "x", at(sql.AnyVersion), true); err != nil || !created {
+	if _, _, created, err = save("Monthly", "x", new(sql.AnyVersion), true); err != nil || !created {
 		t.Errorf("overwrite what is not there: %v, %v", created, err)
 	}
 	b.must(b.Publish(b.ctx, w.ID, 1))
