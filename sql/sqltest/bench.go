@@ -113,8 +113,6 @@ func (b *bench) step(o owned, i int, state dag.TaskState) sql.Transition {
 		a.State, a.FinishedAt, a.Tail, a.Outputs = dag.AttemptSuccess, 9, []byte("done\x00\xff"), map[string]string{"rows": "3"}
 		e.Attempts = []dag.Attempt{a}
 		t.Attempt, t.Outputs, t.FinishedAt = dag.Attempt{}, a.Outputs, 9
-	case dag.TaskWaiting, dag.TaskReady, dag.TaskRunning, dag.TaskRetryWait, dag.TaskKilling, dag.TaskForcedSuccess,
-		dag.TaskFailed, dag.TaskKilled, dag.TaskSkipped, dag.TaskUpstreamFailed, dag.TaskDisabled:
 	}
 	return sql.Transition{Instance: o.Instance, Plan: b.plan, Epoch: o.epoch, Effects: e, At: 7}
 }
