@@ -13,6 +13,10 @@ import (
 // in an expression, and a query that fails costs four times as much.
 const meets = `SET sql_auto_is_null = IF(ROW_COUNT() = ?, 'OFF', 'a row that was locked is not there')`
 
+// maxTripBytes bounds what waits. Beyond it a trip more costs nothing, while the driver makes
+// every buffer over 256 KiB anew. A single statement may be longer: see maxStatementBytes.
+const maxTripBytes = 128 << 10
+
 // tripTx is a transaction on MySQL or MariaDB. A lone commit is all waiting for the network and
 // for two schedulers, once per statement, so statements without an answer travel together, with
 // the next query or with the commit: two trips instead of seven. The server stops at the first
@@ -43,7 +47,7 @@ func beginTrips(ctx context.Context, s *Store) (*tripTx, error) {
 
 func (t *tripTx) exec(ctx context.Context, text string, args []any, want int) error {
 	size := len(text) + rowBytes(args)
-	if t.bytes+size > maxStatementBytes {
+	if t.bytes+size > maxTripBytes {
 		if err := t.flush(ctx); err != nil {
 			return err
 		}
