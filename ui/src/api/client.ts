@@ -1,5 +1,8 @@
 import createClient from "openapi-fetch";
+import { ApiError } from "./error";
 import type { components, paths } from "./schema";
+
+export { ApiError };
 
 type Schemas = components["schemas"];
 export type Instance = Schemas["Instance"];
@@ -28,21 +31,6 @@ export interface LogWindow {
 export const apiBase = new URL("api/v1", document.baseURI).href;
 
 export const api = createClient<paths>({ baseUrl: apiBase, credentials: "same-origin" });
-
-/** ApiError is an answer that was no success, or none at all (status 0). */
-export class ApiError extends Error {
-  readonly status: number;
-  readonly requestId: string | undefined;
-  readonly fields: FieldError[];
-
-  constructor(status: number, message: string, requestId?: string, fields: FieldError[] = []) {
-    super(message);
-    this.name = "ApiError";
-    this.status = status;
-    this.requestId = requestId;
-    this.fields = fields;
-  }
-}
 
 interface Problem {
   title?: string;

@@ -35,6 +35,11 @@ describe("gantt", () => {
     ]);
   });
 
+  it("draws a task that ended before its start was told as a run", () => {
+    const g = gantt([event(0, "a", "dispatched", 1), event(1, "a", "failed", 1)], base + 9000);
+    expect(g.rows[0]?.segments.map((s) => [s.phase, s.state])).toEqual([["run", "failed"]]);
+  });
+
   it("lets what runs end now, and a kill be the same bar", () => {
     const g = gantt([event(0, "a", "running", 1), event(2, "a", "killing", 1), event(1, "b", "running", 1)], base + 8000);
     expect(g.rows.find((r) => r.task === "a")?.segments).toEqual([

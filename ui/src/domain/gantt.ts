@@ -49,8 +49,16 @@ export function gantt(events: InstanceEvent[], now: number): Gantt {
     const was = open.get(task);
     if (!was) return;
     open.delete(task);
+    // A short task ends before its start was told: what was dispatched has run.
+    const phase = was.phase === "dispatch" && state !== "next" && state !== "" ? "run" : was.phase;
     const row = rows.get(task) ?? { task, segments: [], from: was.from, to: at };
-    row.segments.push({ phase: was.phase, state, attempt: was.attempt, from: was.from, to: Math.max(at, was.from) });
+    row.segments.push({
+      phase,
+      state: state === "next" ? "success" : state,
+      attempt: was.attempt,
+      from: was.from,
+      to: Math.max(at, was.from),
+    });
     row.to = Math.max(row.to, at);
     rows.set(task, row);
   };
@@ -63,7 +71,7 @@ export function gantt(events: InstanceEvent[], now: number): Gantt {
     const was = open.get(e.task);
     // A kill goes on as the same run: its bar has one end.
     if (phase && was?.phase === phase && phase === "run") continue;
-    close(e.task, at, phase && phase !== "retry" ? "success" : phase === "retry" ? "failed" : e.state);
+    close(e.task, at, phase && phase !== "retry" ? "next" : phase === "retry" ? "failed" : e.state);
     if (phase) open.set(e.task, { phase, from: at, attempt: e.attempt ?? was?.attempt ?? 0 });
   }
   for (const [task, was] of [...open]) {

@@ -104,7 +104,7 @@ function Culprit({ instance, task, blocked, open, onLog, onShow, onWhy }: Culpri
         </span>
         {blocked > 0 && <span className="banner-blocked">{t("run.blocked", { count: blocked })}</span>}
       </p>
-      {last?.message && <p className="banner-message">{last.message}</p>}
+      {last?.message && last.reason !== "exit_code" && <p className="banner-message">{last.message}</p>}
       {tail && <pre className="banner-tail">{tail}</pre>}
       <div className="banner-acts">
         {last && (

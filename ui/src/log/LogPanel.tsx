@@ -61,7 +61,7 @@ export function LogPanel({ id, task, attempts, attempt, stream, onAttempt, onStr
           <Took from={one.started_at} to={one.finished_at} live />
         </p>
       )}
-      {one?.message && <p className="log-message">{one.message}</p>}
+      {one?.message && one.reason !== "exit_code" && <p className="log-message">{one.message}</p>}
       {one ? (
         <>
           <div className="log-tools">

@@ -1,4 +1,5 @@
-import { ApiError, type LogWindow } from "../api/client";
+import type { LogWindow } from "../api/client";
+import { ApiError } from "../api/error";
 
 // The part of an attempt's output that is in the page: a contiguous stretch that grows at
 // both ends, cut into lines. Offsets are the server's bytes.
@@ -101,21 +102,21 @@ export class LogBuffer {
 
   private take(w: LogWindow, first: boolean): void {
     const cutHead = first && w.offset > 0;
-    const texts = split(w.data, cutHead);
-    const open = texts.pop() ?? "";
     let lines = this.state.lines;
-    if (this.partial && lines.length > 0) {
-      const last = lines[lines.length - 1];
-      const joined = (last?.text ?? "") + (texts.length > 0 ? texts.shift() : open);
-      lines = [...lines.slice(0, -1), { number: last?.number ?? 0, text: joined }];
-      if (w.data !== "" && !w.data.includes("\n")) return this.told(w, lines, first, cutHead);
-      if (w.data === "") return this.told(w, this.state.lines, first, cutHead);
+    if (w.data !== "") {
+      const texts = split(w.data, cutHead);
+      const last = this.partial ? lines.at(-1) : undefined;
+      if (last) {
+        // The line that had no end goes on.
+        texts[0] = last.text + (texts[0] ?? "");
+        lines = lines.slice(0, -1);
+      }
+      this.partial = texts.at(-1) !== "";
+      if (!this.partial) texts.pop();
+      const next = lines.length > 0 ? (lines.at(-1)?.number ?? 0) + 1 : (last?.number ?? this.first);
+      lines = [...lines, ...texts.map((text, i) => ({ number: next + i, text }))];
     }
-    let number = lines.length > 0 ? (lines[lines.length - 1]?.number ?? 0) + 1 : this.first;
-    const added = texts.map((text) => ({ number: number++, text }));
-    if (open !== "") added.push({ number: number++, text: open });
-    this.partial = w.data === "" ? this.partial : open !== "";
-    this.told(w, added.length > 0 ? [...lines, ...added] : lines, first, cutHead);
+    this.told(w, lines, first, cutHead);
   }
 
   private told(w: LogWindow, lines: Line[], first: boolean, cutHead: boolean): void {

@@ -2,7 +2,7 @@ import { Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
-import type { Instance, Task } from "../api/client";
+import type { Instance, InstanceEvent, Task } from "../api/client";
 import { attemptsQuery, eventsQuery, graphQuery, instanceQuery, layoutQuery, tasksQuery } from "../api/queries";
 import { isLive } from "../domain/states";
 import { GraphView, type NodeState } from "../graph/GraphView";
@@ -64,6 +64,7 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
         const task = search.task ?? failed?.name;
         if (task !== undefined) void go({ search: (s) => ({ ...s, task, panel: "log" as const }) });
       },
+      // biome-ignore lint/correctness/noComponentHookFactories: it is the name of a key
       Escape: () => void go({ search: (s) => ({ ...s, task: undefined, panel: undefined, attempt: undefined, line: undefined }) }),
     }),
     [go, search.task, failed?.name],
@@ -132,9 +133,9 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
   );
 }
 
+/** noteOf is what a node says beside its state: which attempt it is at, when not the first. */
 function noteOf(task: Task): string {
-  const most = task.attempts > 1 ? `#${task.attempts}` : "";
-  return most;
+  return task.attempts > 1 ? `#${task.attempts}` : "";
 }
 
 type Set = (part: InstanceSearch, replace?: boolean) => void;
@@ -167,7 +168,7 @@ function Drawing({ instance, states, search, set, choose }: DrawingProps) {
   );
 }
 
-function History({ id, children }: { id: string; children: (events: import("../api/client").InstanceEvent[]) => React.ReactNode }) {
+function History({ id, children }: { id: string; children: (events: InstanceEvent[]) => React.ReactNode }) {
   const events = useQuery(eventsQuery(id));
   if (events.isError) return <ErrorView error={events.error} retry={() => void events.refetch()} />;
   if (events.isPending) return <SkeletonRows />;

@@ -173,7 +173,7 @@ function Definition({ project, workflow, version }: Of & { version: number }) {
   if (text.isError) return <ErrorView error={text.error} retry={() => void text.refetch()} />;
   if (text.isPending) return <SkeletonRows />;
   return (
-    <pre className="definition" tabIndex={0} aria-label={t("hub.definition")}>
+    <pre className="definition" role="region" tabIndex={0} aria-label={t("hub.definition")}>
       {text.data.text}
     </pre>
   );

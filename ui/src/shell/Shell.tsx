@@ -88,11 +88,11 @@ export function Shell({ me }: { me: Me }) {
         >
           <PanelLeft size={16} />
         </ActionIcon>
-        <Link to="/" className="brand">
+        <Link to="/" className="brand" aria-label="Porpoise">
           <Mark />
           <span>Porpoise</span>
         </Link>
-        <button type="button" className="find" onClick={() => spotlight.open()} aria-label={t("top.search")}>
+        <button type="button" className="find" onClick={() => spotlight.open()}>
           <Search size={14} aria-hidden="true" />
           <span>{t("top.search")}</span>
           <kbd>Ctrl K</kbd>
