@@ -210,7 +210,8 @@ func (st *stream) run(ctx context.Context) error {
 			if err := st.stillAllowed(ctx); err != nil {
 				return err
 			}
-			if err := st.write(": alive\n\n"); err != nil {
+			// An event, not a comment: a page sees no comments, and must know how old its data is.
+			if err := st.write("event: alive\ndata: {}\n\n"); err != nil {
 				return err
 			}
 		}

@@ -126,7 +126,7 @@ func TestBasePathIsWrittenIntoTheIndexOnly(t *testing.T) {
 func TestPagesForbidForeignScript(t *testing.T) {
 	t.Parallel()
 	csp := get(console(t, ""), "/").Header.Get("Content-Security-Policy")
-	for _, want := range []string{"script-src 'self';", "frame-ancestors 'none'", "object-src 'none'"} {
+	for _, want := range []string{"script-src 'self';", "style-src 'self';", "frame-ancestors 'none'", "object-src 'none'"} {
 		if !strings.Contains(csp, want) {
 			t.Errorf("Content-Security-Policy = %q, lacks %q", csp, want)
 		}
