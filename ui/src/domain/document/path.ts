@@ -1,7 +1,7 @@
 // Field paths as the server writes them: tasks[3].needs[0], env.HOME, headers["X-Y z"].
 
 import type { Span } from "./text";
-import { entryOf, type Node } from "./tree";
+import { type Entry, entryOf, type Node } from "./tree";
 
 /** Path is a place in a document: keys of maps and indices of lists. */
 export type Path = readonly (string | number)[];
@@ -94,7 +94,7 @@ export function pathAt(root: Node, offset: number): Path {
   while (node) {
     let next: Node | undefined;
     if (node.kind === "map") {
-      const entry = node.entries.find((e) => e.keyFrom <= offset && offset <= Math.max(e.value.to, e.colon + 1));
+      const entry: Entry | undefined = node.entries.find((e) => e.keyFrom <= offset && offset <= Math.max(e.value.to, e.colon + 1));
       if (entry) path.push(entry.key);
       next = entry?.value;
     } else if (node.kind === "list") {

@@ -1,9 +1,9 @@
 // read turns a text into the model that canvas, form and list show, with the ranges that edits
 // need. A text that does not parse keeps the last good model, so that no view goes blank.
 
-import { parseAllDocuments, YAMLParseError } from "yaml";
+import { parseAllDocuments, type YAMLParseError } from "yaml";
 import { breakOf, Lines } from "./text";
-import { entryOf, type Fields, type ListNode, type MapNode, type Node, Refused, treeOf, type Value, valueOf } from "./tree";
+import { contentOf, entryOf, type Fields, type ListNode, type MapNode, type Node, Refused, treeOf, type Value } from "./tree";
 
 /** Task is a task as it stands in the text. A missing name or type is empty. */
 export interface Task {
@@ -124,7 +124,7 @@ function misshapen(text: string, root: MapNode): ReadError | undefined {
 function modelOf(root: MapNode | null): Workflow {
   if (!root) return nothing;
   const fields: Record<string, Value> = {};
-  for (const e of root.entries) if (e.key !== "tasks") fields[e.key] = valueOf(e.value);
+  for (const e of root.entries) if (e.key !== "tasks") fields[e.key] = contentOf(e.value);
   const params = fields.params;
   const tasks = (tasksOf(root)?.items ?? []).map((item, index) => taskOf(item.value, index));
   return { name: word(fields.name), fields, params: isFields(params) ? params : {}, tasks };
@@ -132,7 +132,7 @@ function modelOf(root: MapNode | null): Workflow {
 
 /** taskOf reads one task's node. */
 export function taskOf(node: Node, index: number): Task {
-  const value = valueOf(node);
+  const value = contentOf(node);
   const fields = isFields(value) ? value : {};
   const needs = Array.isArray(fields.needs) ? fields.needs.map(word).filter((n) => n !== "") : [];
   return { index, name: word(fields.name), type: word(fields.type), needs, fields };

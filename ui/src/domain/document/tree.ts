@@ -164,15 +164,15 @@ function itemsOf(token: CST.Token | undefined): readonly SourceItem[] {
   return token && "items" in token ? token.items : [];
 }
 
-/** valueOf returns what stands at a node. */
-export function valueOf(node: Node): Value {
+/** contentOf returns what stands at a node. */
+export function contentOf(node: Node): Value {
   switch (node.kind) {
     case "scalar":
       return node.value;
     case "list":
-      return node.items.map((item) => valueOf(item.value));
+      return node.items.map((item) => contentOf(item.value));
     case "map":
-      return Object.fromEntries(node.entries.map((e) => [e.key, valueOf(e.value)]));
+      return Object.fromEntries(node.entries.map((e) => [e.key, contentOf(e.value)]));
   }
 }
 
