@@ -87,7 +87,6 @@ function readClip(clip: string): Good | undefined {
   return undefined;
 }
 
-// A list that was cut out of the middle of a file has its first line at a smaller column than the others.
 function indented(clip: string): string {
   const first = clip.replace(/^(\s*\n)+/, "");
   return first
