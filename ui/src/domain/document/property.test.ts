@@ -40,7 +40,7 @@ function rename(value: Value, from: string, to: string): Value {
 }
 
 // Enough to find each mistake that thousands found, in a few seconds.
-const seeds = 150;
+const seeds = 80;
 
 // Each operation gives the edit and changes the plain model as the edit should.
 type Operation = (r: Random, here: Good, model: Plain) => { edit: Edit; keepsNotes: boolean; what: string } | undefined;
@@ -215,7 +215,7 @@ describe("random edits of random workflows", () => {
           here = reading;
         }
       }
-      expect(made).toBeGreaterThan(100);
-    });
+      expect(made).toBeGreaterThan(60);
+    }, 60_000);
   }
 });

@@ -145,10 +145,16 @@ function styleOf(type: unknown, none: boolean): ScalarNode["style"] {
 function blockEnd(text: string, from: number, end: number): number {
   const newline = text.indexOf("\n", from);
   const header = text.slice(from, newline < 0 ? end : newline);
-  let to = end;
-  if (/^[|>]\d?\+|^[|>]\+/.test(header)) return text[to - 1] === "\n" ? to - 1 : to;
-  while (to > from && /\s/.test(text[to - 1] ?? "")) to--;
-  return to;
+  let to = text[end - 1] === "\n" ? end - 1 : end;
+  if (/^[|>]\d?\+/.test(header)) return to;
+  const first = /\n([ ]*)[^ \r\n]/.exec(text.slice(from, end));
+  const indent = first?.[1]?.length ?? Number.POSITIVE_INFINITY;
+  for (let start = text.lastIndexOf("\n", to - 1) + 1; start > from; start = text.lastIndexOf("\n", to - 1) + 1) {
+    const line = text.slice(start, to);
+    if (line.trim() !== "" || line.replace("\r", "").length > indent) break;
+    to = start - 1;
+  }
+  return to > from && text[to - 1] === "\r" ? to - 1 : to;
 }
 
 function find(tokens: readonly CST.SourceToken[] | undefined, type: string): number | undefined {
