@@ -3,6 +3,7 @@ import { copyTasks, pasteTasks } from "./clipboard";
 import { type Edit, removeField, setField } from "./edit";
 import { hardTexts, Random, randomWorkflow } from "./random";
 import { type Good, type Reading, read } from "./read";
+import { reread } from "./reread";
 import { addEdge, addTask, deleteTasks, insertOnEdge, removeEdge, renameTask, setTaskField } from "./tasks";
 import { applySplices, invertSplices } from "./text";
 import type { Fields, Value } from "./tree";
@@ -211,6 +212,7 @@ describe("random edits of random workflows", () => {
           if (!reading.good) throw new Error(`${where}${JSON.stringify(reading.errors)}\n${after}`);
           expect(plain(reading), where + after).toEqual(model);
           expect(applySplices(after, invertSplices(here.text, edit.splices)), where).toBe(here.text);
+          expect(reread(here, edit.splices), where + after).toEqual(reading);
           if (keepsNotes) for (const note of notes(here.text)) expect(notes(after), where + after).toContain(note);
           here = reading;
         }
