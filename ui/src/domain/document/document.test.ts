@@ -49,7 +49,7 @@ function good(source: string): Good {
   return reading;
 }
 
-function after(edit: Edit, source = text): string {
+function applied(edit: Edit, source = text): string {
   if (!edit.ok) throw new Error(JSON.stringify(edit.refusal));
   return applySplices(source, edit.splices);
 }
@@ -63,7 +63,7 @@ describe("a document", () => {
       .replace("needs: [extract]", "needs: [pull]")
       .replace(`?rows=\${extract.rows}`, `?rows=\${pull.rows}`)
       .replace("- extract    #", "- pull    #");
-    expect(after(renameTask(good(text), "extract", "pull"))).toBe(expected);
+    expect(applied(renameTask(good(text), "extract", "pull"))).toBe(expected);
   });
 
   it("keeps the last good model while the text is broken, names the line, and refuses to rewrite (journey 5)", () => {
@@ -91,15 +91,15 @@ describe("a document", () => {
   });
 
   it("inserts on an edge, moves an edge and sets needs in the style that stands there", () => {
-    const inserted = after(insertOnEdge(good(text), "load dim", "report", { name: "check", type: "noop" }));
+    const inserted = applied(insertOnEdge(good(text), "load dim", "report", { name: "check", type: "noop" }));
     expect(inserted).toBe(
       text
         .replace("# flow\n", "# flow\n  - {name: check, type: noop, needs: [load dim]}\n")
         .replace("      - load dim\n", "      - check\n"),
     );
     const three = "tasks:\n  - {name: a}\n  - {name: b}\n  - {name: c, needs: [a]} # c\n";
-    expect(after(moveEdge(good(three), { from: "a", to: "c" }, { from: "b" }), three)).toBe(three.replace("[a]", "[b]"));
-    const other = after(moveEdge(good(three), { from: "a", to: "c" }, { to: "b" }), three);
+    expect(applied(moveEdge(good(three), { from: "a", to: "c" }, { from: "b" }), three)).toBe(three.replace("[a]", "[b]"));
+    const other = applied(moveEdge(good(three), { from: "a", to: "c" }, { to: "b" }), three);
     expect(other).toBe("tasks:\n  - {name: a}\n  - {name: b, needs: [a]}\n  - {name: c} # c\n");
     expect(code(moveEdge(good(text), { from: "extract", to: "load dim" }, { to: "report" }))).toBe("edge_exists");
     expect(code(moveEdge(good(text), { from: "load dim", to: "report" }, { to: "extract" }))).toBe("cycle");
@@ -107,19 +107,34 @@ describe("a document", () => {
 
   it("changes one line of a script and leaves the others as they are", () => {
     const edit = setTaskField(good(text), "extract", ["script"], 'set -e   # not a YAML comment\n\n./extract "$region" now\n');
-    expect(after(edit)).toBe(text.replace('"$region"', '"$region" now'));
+    expect(applied(edit)).toBe(text.replace('"$region"', '"$region" now'));
     expect(edit).toEqual({
       ok: true,
       splices: [{ from: text.indexOf('"$region"') + 9, to: text.indexOf('"$region"') + 9, insert: " now" }],
     });
   });
 
+  it("keeps the comment of a line that becomes a block, and of a block that becomes a line", () => {
+    const line = "tasks:\n  - name: a\n    script: ls   # why\n    type: shell\n";
+    const block = "tasks:\n  - name: a\n    script: |   # why\n      one\n      two\n    type: shell\n";
+    expect(applied(setTaskField(good(line), "a", ["script"], "one\ntwo\n"), line)).toBe(block);
+    expect(applied(setTaskField(good(block), "a", ["script"], ""), block)).toBe(line.replace("ls", "''"));
+  });
+
+  it("tells blank lines below a script from lines of spaces that are its text", () => {
+    const spaces = "tasks:\n  - name: a\n    script: |\n      one\n        \n\n  - name: b\n";
+    expect(good(spaces).model.tasks[0]?.fields.script).toBe("one\n  \n");
+    expect(applied(setTaskField(good(spaces), "a", ["script"], "two\n"), spaces)).toBe(
+      "tasks:\n  - name: a\n    script: |\n      two\n\n  - name: b\n",
+    );
+  });
+
   it("writes block and flow as its neighbours do, and JSON as JSON", () => {
-    expect(after(addTask(good(text), { name: "end", type: "noop", needs: ["report"] }))).toBe(
+    expect(applied(addTask(good(text), { name: "end", type: "noop", needs: ["report"] }))).toBe(
       `${text}  - name: end\n    type: noop\n    needs: [report]\n`,
     );
     const json = '{\n  "name": "w",\n  "tasks": [\n    {"name": "a", "type": "noop"}\n  ]\n}\n';
-    const grown = after(addTask(good(json), { name: "b", type: "noop", needs: ["a"] }), json);
+    const grown = applied(addTask(good(json), { name: "b", type: "noop", needs: ["a"] }), json);
     expect(JSON.parse(grown)).toEqual({
       name: "w",
       tasks: [
@@ -128,18 +143,18 @@ describe("a document", () => {
       ],
     });
     expect(grown.split("\n")).toHaveLength(8);
-    expect(after(addTask(good(""), { name: "a", type: "noop" }), "")).toBe("tasks:\n  - name: a\n    type: noop\n");
-    expect(after(setField(good("# only a note\n"), ["name"], "w"), "# only a note\n")).toBe("# only a note\nname: w\n");
+    expect(applied(addTask(good(""), { name: "a", type: "noop" }), "")).toBe("tasks:\n  - name: a\n    type: noop\n");
+    expect(applied(setField(good("# only a note\n"), ["name"], "w"), "# only a note\n")).toBe("# only a note\nname: w\n");
   });
 
   it("takes tasks away with their edges", () => {
-    const left = after(deleteTasks(good(text), ["extract"]));
+    const left = applied(deleteTasks(good(text), ["extract"]));
     expect(good(left).model.tasks.map((t) => [t.name, t.needs])).toEqual([
       ["load dim", []],
       ["report", ["load dim"]],
     ]);
     for (const note of ["# nightly load", "# keep the spaces", "# takes the rows out", "# flow"]) expect(left).toContain(note);
-    expect(good(after(deleteTasks(good(text), ["extract", "load dim", "report"]))).model.tasks).toEqual([]);
+    expect(good(applied(deleteTasks(good(text), ["extract", "load dim", "report"]))).model.tasks).toEqual([]);
   });
 
   it("copies three tasks with inner edges into another workflow under free names (journey 7)", () => {
@@ -148,7 +163,7 @@ describe("a document", () => {
     const other = "name: other\ntasks:\n- name: extract\n  type: noop\n";
     const pasted = pasteTasks(good(other), clip);
     expect(pasted.names).toEqual(["extract_2", "load dim"]);
-    const model = good(after(pasted, other)).model;
+    const model = good(applied(pasted, other)).model;
     expect(model.tasks.map((t) => [t.name, t.needs])).toEqual([
       ["extract", []],
       ["extract_2", []],
@@ -162,9 +177,9 @@ describe("a document", () => {
   });
 
   it("sets needs keeping the lines of those that stay", () => {
-    expect(after(setNeeds(good(text), "report", ["load dim"]))).toBe(text.replace("      - extract    # early\n", ""));
-    expect(after(setNeeds(good(text), "report", []))).toBe(text.replace(/ {4}needs:\n.*\n.*\n$/, ""));
-    expect(good(after(setNeeds(good(text), "extract", ["x", "y"]))).model.tasks[0]?.needs).toEqual(["x", "y"]);
+    expect(applied(setNeeds(good(text), "report", ["load dim"]))).toBe(text.replace("      - extract    # early\n", ""));
+    expect(applied(setNeeds(good(text), "report", []))).toBe(text.replace(/ {4}needs:\n.*\n.*\n$/, ""));
+    expect(good(applied(setNeeds(good(text), "extract", ["x", "y"]))).model.tasks[0]?.needs).toEqual(["x", "y"]);
   });
 
   it("refuses anchors, aliases, tags, several documents and repeated keys with their line", () => {
@@ -207,7 +222,7 @@ describe("a document", () => {
     const from = performance.now();
     const reading = good(many);
     const middle = performance.now();
-    const renamed = after(renameTask(reading, "t999", "renamed"), many);
+    const renamed = applied(renameTask(reading, "t999", "renamed"), many);
     console.info(
       `read of 2,000 tasks, ${many.length} characters: ${Math.round(middle - from)} ms, rename: ${Math.round(performance.now() - middle)} ms`,
     );
