@@ -4,10 +4,11 @@
 import { itemLines, shift } from "./clipboard";
 import { removeIn, setIn } from "./edit";
 import { itemText } from "./format";
-import { type Good, isFields, read, tasksOf } from "./read";
+import { type Good, isFields, tasksOf } from "./read";
+import { reread } from "./reread";
 import { columnOf, linesAfter } from "./splice";
 import { appendTask } from "./tasks";
-import { applySplices, differ, type Splice } from "./text";
+import { differ, type Splice } from "./text";
 import type { Fields, MapNode, Value } from "./tree";
 
 /** Conflict is one field that both sides changed to different values; undefined is a field, or a task, that is not there. */
@@ -83,7 +84,7 @@ function wholeTask(run: Run, here: Good, t: Whole): Good {
   if (t.mine) return addFrom(here, run.of.mine, t.name, t.before);
   const index = here.model.tasks.findIndex((x) => x.name === t.name);
   if (!here.root || index < 0) return here;
-  return reread(here, removeIn(here, here.root, ["tasks", index]));
+  return step(here, removeIn(here, here.root, ["tasks", index]));
 }
 
 class Run {
@@ -140,14 +141,14 @@ function apply(good: Good, task: string | undefined, sets: readonly Assign[]): G
     const inner = task === undefined && key.startsWith("params.") ? ["params", key.slice("params.".length)] : [key];
     const path = task === undefined ? inner : ["tasks", index, ...inner];
     const splices = value === undefined ? here.root && removeIn(here, here.root, path) : setIn(here, here.root, path, value);
-    here = reread(here, splices ?? []);
+    here = step(here, splices ?? []);
   }
   return here;
 }
 
-function reread(here: Good, splices: readonly Splice[]): Good {
+function step(here: Good, splices: readonly Splice[]): Good {
   if (splices.length === 0) return here;
-  const next = read(applySplices(here.text, splices));
+  const next = reread(here, splices);
   if (!next.good) throw new Error(`a merge step broke the text at line ${next.errors[0]?.line}`);
   return next;
 }
@@ -183,11 +184,11 @@ function takeSource(here: Good, mine: Good, name: string): Good {
   if (!list || !item || source === undefined || !fields) return here;
   const column = columnOf(here.text, item.dash);
   if (list.flow)
-    return reread(here, [{ from: item.value.from, to: item.value.to, insert: itemText(fields, column, { ...here.style, json: true }) }]);
+    return step(here, [{ from: item.value.from, to: item.value.to, insert: itemText(fields, column, { ...here.style, json: true }) }]);
   const old = itemLines(here, list, item)[0];
   if (old === undefined) return here;
   const to = item.dash + shift(old, column, here.style.newline).length;
-  return reread(here, [{ from: item.dash, to, insert: shift(source, column, here.style.newline) }]);
+  return step(here, [{ from: item.dash, to, insert: shift(source, column, here.style.newline) }]);
 }
 
 function addFrom(here: Good, mine: Good, name: string, before: string | undefined): Good {
@@ -197,10 +198,10 @@ function addFrom(here: Good, mine: Good, name: string, before: string | undefine
   const after = before === undefined ? undefined : nodeOf(here, before)?.index;
   const list = tasksOf(here.root);
   const item = list?.items.at(after ?? -1);
-  if (!list || list.flow || !item) return reread(here, appendTask(here, fields, after));
+  if (!list || list.flow || !item) return step(here, appendTask(here, fields, after));
   const column = columnOf(here.text, item.dash);
   const lines = " ".repeat(column) + shift(source, column, here.style.newline);
-  return reread(here, [linesAfter(here, Math.max(item.value.to, item.dash + 1), lines)]);
+  return step(here, [linesAfter(here, Math.max(item.value.to, item.dash + 1), lines)]);
 }
 
 /** same compares values; the order of a map's keys does not count. */
