@@ -11,7 +11,7 @@ HTTP ?= 127.0.0.1:8080
 export CGO_ENABLED ?= 0
 GO_FILES := $(shell git ls-files '*.go' 2>/dev/null)
 
-.PHONY: help run build console compose test check format vet lint generated race tests test-mysql bench demo-real mutants clean
+.PHONY: help run build console compose test check format vet lint generated race tests test-console test-mysql bench demo-real mutants clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 16
@@ -27,7 +27,17 @@ console: ## Build the web console, where its source and Node are there
 	elif ! command -v npm >/dev/null; then echo "console: no npm here, the binary carries what is in ui/dist"; \
 	else cd ui && npm ci --no-audit --no-fund && npm run build; fi
 
-test: check compose tests ## Everything that must hold: check, and all tests with their databases
+test: check compose tests test-console ## Everything that must hold: check, and all tests with their databases
+
+test-console: ## The web console: types, lint, unit tests, bundle budget, journeys in a real browser (Node; in CI a must)
+	@echo "== console"
+	@if ! command -v npm >/dev/null; then \
+		if [ -n "$${CI:-}" ]; then echo "console: CI needs npm (Node 20 or newer)"; exit 1; fi; \
+		echo "console: left out, there is no npm here"; \
+	else \
+		cd ui && npm ci --no-audit --no-fund && npm run check && npm test && npm run build && \
+		cd .. && $(MAKE) --no-print-directory build && cd ui && npm run e2e; \
+	fi
 
 check: format vet lint generated race ## Format, vet, lint, generated files, tests under the race detector
 

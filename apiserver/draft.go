@@ -3,6 +3,7 @@ package apiserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"unicode/utf8"
@@ -89,6 +90,10 @@ func (s *Server) deleteDraft(ctx context.Context, _ *WorkflowPath) (*struct{}, e
 
 func (s *Server) getLayout(ctx context.Context, _ *WorkflowPath) (*layoutAnswer, error) {
 	l, err := s.store.Layout(ctx, callOf(ctx).workflow.ID)
+	if errors.Is(err, sql.ErrNotFound) {
+		// Nobody has moved a task yet: that is no error, all are placed automatically.
+		return &layoutAnswer{Body: Layout{Tasks: map[string]Place{}}}, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read layout: %w", err)
 	}

@@ -41,6 +41,7 @@ func TestAnswersAreAsTheyWere(t *testing.T) {
 		{"workflows", "GET", "/api/v1/projects/alpha/workflows", "", 200},
 		{"versions", "GET", w + "/versions", "", 200},
 		{"version", "GET", w + "/versions/1", "", 200},
+		{"layout_none", "GET", w + "/layout", "", 200},
 		{"layout", "PUT", w + "/layout", `{"tasks":{"load":{"x":10,"y":20.5}}}`, 200},
 		{"validate", "POST", "/api/v1/validate", `{"name":"x","tasks":[{"name":"a","type":"nop"}]}`, 200},
 		{"instance", "GET", in, "", 200},

@@ -31,7 +31,11 @@ const dir = mkdtempSync(join(tmpdir(), "porpoise-api-"));
 const server = spawn(join(root, "bin/porpoise"), ["standalone", "--data", join(dir, "data"), "--http", address], { stdio: "ignore" });
 try {
   writeFileSync(join(dir, "openapi.json"), await document(100));
-  run("node_modules/.bin/openapi-typescript", [join(dir, "openapi.json"), "-o", join(root, "ui/src/api/schema.d.ts")], join(root, "ui/tools/openapi"));
+  run(
+    "node_modules/.bin/openapi-typescript",
+    [join(dir, "openapi.json"), "-o", join(root, "ui/src/api/schema.d.ts")],
+    join(root, "ui/tools/openapi"),
+  );
 } finally {
   const gone = new Promise((resolve) => server.once("exit", resolve));
   server.kill("SIGTERM");

@@ -104,6 +104,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/instances/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count instances by state
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["count-instances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances/{id}": {
         parameters: {
             query?: never;
@@ -178,6 +198,26 @@ export interface paths {
          * @description For operators of the project and above.
          */
         post: operations["pause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say which tasks a verb would change, without doing it
+         * @description For viewers of the project and above.
+         */
+        get: operations["preview"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -656,6 +696,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project}/workflows/{workflow}/versions/{version}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read which task of a version needs which
+         * @description For viewers of the project and above.
+         */
+        get: operations["get-graph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/session": {
         parameters: {
             query?: never;
@@ -978,6 +1038,25 @@ export interface components {
             tasks: number;
             valid: boolean;
         };
+        Graph: {
+            description: string;
+            params: components["schemas"]["Param"][];
+            /** @description In the order of the definition. */
+            tasks: components["schemas"]["GraphTask"][];
+            /** Format: int64 */
+            version: number;
+        };
+        GraphTask: {
+            name: string;
+            needs: string[];
+            /**
+             * Format: int64
+             * @description How many further attempts a failure may have.
+             */
+            retries: number;
+            type: string;
+            worker_group?: string;
+        };
         Instance: {
             /**
              * Format: date-time
@@ -1033,6 +1112,17 @@ export interface components {
             version: number;
             worker_group?: string;
             workflow: string;
+        };
+        InstanceCounts: {
+            /**
+             * Format: int64
+             * @description A count that high means at least that many.
+             */
+            at_most: number;
+            /** @description States that no instance is in are left out. */
+            states: {
+                [key: string]: number;
+            };
         };
         JoinTokenAnswerBody: {
             /**
@@ -1141,11 +1231,40 @@ export interface components {
             /** Format: int64 */
             weight?: number;
         };
+        Param: {
+            /** @description Absent: a start must give a value. */
+            default?: string;
+            description?: string;
+            enum?: string[] | null;
+            name: string;
+            type: string;
+        };
         Place: {
             /** Format: double */
             x: number;
             /** Format: double */
             y: number;
+        };
+        Preview: {
+            /**
+             * Format: int64
+             * @description Tasks that are done and stay as they are.
+             */
+            kept: number;
+            /** @description applied, already, or why it is not possible. */
+            result: string;
+            /**
+             * Format: int64
+             * @description The instance's latest event when this was worked out.
+             */
+            seq: number;
+            /** @description The tasks that would change, in the order of the definition. */
+            tasks: components["schemas"]["PreviewedTask"][];
+        };
+        PreviewedTask: {
+            from: string;
+            name: string;
+            to: string;
         };
         Problem: {
             /** @description What went wrong this time, and what to do. */
@@ -1903,6 +2022,88 @@ export interface operations {
             };
         };
     };
+    "count-instances": {
+        parameters: {
+            query?: {
+                project?: string;
+                /** @description Of the project; needs project. */
+                workflow?: string;
+                /** @description Created at or after, RFC 3339. */
+                from?: string;
+                /** @description Created before, RFC 3339. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceCounts"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "get-instance": {
         parameters: {
             query?: never;
@@ -2228,6 +2429,100 @@ export interface operations {
             };
             /** @description Conflict */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview: {
+        parameters: {
+            query: {
+                verb: "pause" | "resume" | "stop" | "kill" | "skip" | "recover" | "rerun";
+                /** @description Of kill, skip and rerun. */
+                task?: string;
+                /** @description What the task of a rerun brings along; absent is downstream. */
+                scope?: "only" | "upstream" | "downstream";
+                /** @description Of stop. */
+                force?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preview"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5237,6 +5532,95 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["VersionText"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Graph"];
                 };
             };
             /** @description Bad Request */

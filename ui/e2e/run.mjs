@@ -1,0 +1,52 @@
+// Journeys of a person through the console, in a real Chromium against a real server.
+//   node e2e/run.mjs [--shots] [name...]
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { check } from "./axe.mjs";
+import { findChromium, launch, open } from "./browser.mjs";
+import { journeys } from "./journeys.mjs";
+import { startServer } from "./server.mjs";
+
+if (!findChromium()) {
+  if (process.env.CI) {
+    console.error("e2e: there is no Chromium, and none could be installed");
+    process.exit(1);
+  }
+  console.log("e2e: left out, there is no Chromium (apt-get install chromium)");
+  process.exit(0);
+}
+
+const out = new URL("./out/", import.meta.url).pathname;
+mkdirSync(out, { recursive: true });
+const wanted = process.argv.slice(2).filter((a) => !a.startsWith("--"));
+const browser = await launch();
+let failed = 0;
+for (const [name, journey] of Object.entries(journeys)) {
+  if (wanted.length > 0 && !wanted.some((w) => name.includes(w))) continue;
+  const started = Date.now();
+  const server = await startServer();
+  const opened = [];
+  const visit = async (options) => {
+    const one = await open(browser, server.url, options);
+    opened.push(one);
+    return one;
+  };
+  try {
+    await journey({ server, visit, check, out, shots: process.argv.includes("--shots") });
+    for (const { wrong } of opened) assert.deepEqual(wrong, [], "what the browser complained about");
+    console.log(`ok    ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
+  } catch (error) {
+    failed++;
+    console.log(`FAIL  ${name}\n${error.stack ?? error}`);
+    for (const [i, { page, wrong }] of opened.entries()) {
+      if (wrong.length > 0) console.log(`  the browser said: ${wrong.join("\n  ")}`);
+      await page.screenshot({ path: `${out}failed-${name.replaceAll(/\W+/g, "-")}-${i}.png` }).catch(() => undefined);
+    }
+    console.log(`  the server said:\n${server.log().split("\n").slice(-8).join("\n")}`);
+  } finally {
+    for (const { context } of opened) await context.close();
+    await server.stop();
+  }
+}
+await browser.close();
+process.exit(failed > 0 ? 1 : 0);

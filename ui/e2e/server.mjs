@@ -1,0 +1,75 @@
+// A real server in a folder of its own, and what a test needs of it.
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export const root = new URL("../..", import.meta.url).pathname;
+const startsWithin = 20_000;
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once("error", reject);
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+export async function startServer() {
+  const dir = mkdtempSync(join(tmpdir(), "porpoise-e2e-"));
+  const address = `127.0.0.1:${await freePort()}`;
+  const child = spawn(join(root, "bin/porpoise"), ["standalone", "--data", join(dir, "data"), "--http", address], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  const link = await new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`the server printed no link:\n${output}`)), startsWithin);
+    const read = (chunk) => {
+      output += chunk;
+      const found = output.match(/http:\/\/\S+\/sign-in\/\S+/);
+      if (found) {
+        clearTimeout(late);
+        resolve(found[0]);
+      }
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.once("exit", (code) => reject(new Error(`the server ended with ${code}:\n${output}`)));
+  });
+  const data = join(dir, "data");
+  const token = readFileSync(join(data, "admin-token"), "utf8").trim();
+  return {
+    url: `http://${address}`,
+    link,
+    password: readFileSync(join(data, "admin-password"), "utf8").trim(),
+    log: () => output,
+    apply: (project, yaml) => {
+      const env = { ...process.env, PORPOISE_SERVER: `http://${address}`, PORPOISE_TOKEN: token };
+      const done = spawnSync(join(root, "bin/porpoise"), ["apply", "-p", project, "-f", "-"], { env, input: yaml });
+      if (done.status !== 0) throw new Error(`apply: ${done.stderr}${done.stdout}`);
+    },
+    api: async (method, path, body) => {
+      const answer = await fetch(`http://${address}/api/v1${path}`, {
+        method,
+        headers: { Authorization: `Bearer ${token}`, ...(body ? { "Content-Type": "application/json" } : {}) },
+        body: body ? JSON.stringify(body) : undefined,
+      });
+      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+      return answer.status === 204 ? undefined : answer.json();
+    },
+    stop: async () => {
+      if (child.exitCode === null) {
+        const gone = new Promise((resolve) => child.once("exit", resolve));
+        child.kill("SIGINT");
+        const hard = setTimeout(() => child.kill("SIGINT"), 1000);
+        await gone;
+        clearTimeout(hard);
+      }
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from "vitest";
+import { bytes, clockTime, duration, moment, relative, shortMoment } from "./format";
+
+describe("duration", () => {
+  it.each([
+    [0, "0 ms"],
+    [820, "820 ms"],
+    [999.4, "999 ms"],
+    [12_400, "12.4 s"],
+    [59_949, "59.9 s"],
+    [59_990, "1m 00s"],
+    [252_000, "4m 12s"],
+    [3_840_000, "1h 04m"],
+    [183_600_000, "2d 3h"],
+    [-1, "–"],
+    [Number.NaN, "–"],
+  ])("of %d ms is %s", (ms, want) => expect(duration(ms)).toBe(want));
+});
+
+describe("relative", () => {
+  const now = Date.UTC(2026, 2, 27);
+  it.each([
+    [0, "en", "now"],
+    [-4 * 60_000, "en", "4 min. ago"],
+    [3 * 60_000, "en", "in 3 min."],
+    [-90_000, "en", "1 min. ago"],
+    [-86_400_000, "en", "yesterday"],
+    [-4 * 60_000, "zh-CN", "4分钟前"],
+  ])("of %d ms in %s is %s", (gap, locale, want) => expect(relative(now + gap, now, locale)).toBe(want));
+});
+
+describe("bytes", () => {
+  it.each([
+    [0, "0 B"],
+    [1023, "1023 B"],
+    [1536, "1.5 KiB"],
+    [64 * 1024 * 1024, "64 MiB"],
+    [150 * 1024 + 7, "150 KiB"],
+  ])("of %d is %s", (n, want) => expect(bytes(n)).toBe(want));
+});
+
+describe("moment", () => {
+  const at = Date.UTC(2026, 2, 26, 18, 4, 11, 7);
+  it("prints the offset of its zone", () => {
+    expect(moment(at, "Asia/Shanghai")).toBe("2026-03-27 02:04:11 +08:00");
+    expect(moment(at, "UTC", true)).toBe("2026-03-26 18:04:11.007 +00:00");
+  });
+  it("tells the two hours of a clock change apart", () => {
+    const first = Date.UTC(2026, 9, 25, 0, 30);
+    expect(moment(first, "Europe/Berlin")).toBe("2026-10-25 02:30:00 +02:00");
+    expect(moment(first + 3_600_000, "Europe/Berlin")).toBe("2026-10-25 02:30:00 +01:00");
+  });
+  it("writes midnight as 00, not 24", () => expect(clockTime(Date.UTC(2026, 0, 1), "UTC")).toBe("00:00:00"));
+  it("leaves today's date out", () => {
+    expect(shortMoment(at, at + 1000, "UTC")).toBe("18:04:11");
+    expect(shortMoment(at, at + 86_400_000, "UTC")).toBe("03-26 18:04");
+  });
+});

@@ -1,0 +1,104 @@
+// Words for durations, moments and sizes. Languages come from Intl; nothing here knows
+// the clock or the page.
+
+/** duration says how long something took: 820 ms, 12.4 s, 4m 12s, 1h 04m, 2d 3h. */
+export function duration(ms: number): string {
+  if (!Number.isFinite(ms) || ms < 0) return "–";
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}m ${String(seconds % 60).padStart(2, "0")}s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return `${hours}h ${String(minutes % 60).padStart(2, "0")}m`;
+  return `${Math.floor(hours / 24)}d ${hours % 24}h`;
+}
+
+const steps: [Intl.RelativeTimeFormatUnit, number][] = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+  ["second", 1000],
+];
+
+/** relative says how far a moment is from now: "4 min. ago", "in 3 min.". */
+export function relative(at: number, now: number, locale: string): string {
+  const words = new Intl.RelativeTimeFormat(locale, { style: "short", numeric: "auto" });
+  const gap = at - now;
+  for (const [unit, size] of steps) {
+    if (Math.abs(gap) >= size) return words.format(Math.trunc(gap / size), unit);
+  }
+  return words.format(0, "second");
+}
+
+const binary = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+/** bytes says a size in IEC units: 512 B, 1.5 KiB, 64 MiB. */
+export function bytes(n: number): string {
+  let unit = 0;
+  let v = n;
+  while (v >= 1024 && unit < binary.length - 1) {
+    v /= 1024;
+    unit++;
+  }
+  const digits = unit === 0 || v >= 100 || Number.isInteger(v) ? 0 : 1;
+  return `${v.toFixed(digits)} ${binary[unit]}`;
+}
+
+/** Zone is a name that Intl knows, or "browser" for the viewer's own. */
+export type Zone = "browser" | "UTC" | string;
+
+interface Parts {
+  date: string;
+  time: string;
+  offset: string;
+}
+
+function parts(at: number, zone: Zone, ms: boolean): Parts {
+  const format = new Intl.DateTimeFormat("en-CA", {
+    timeZone: zone === "browser" ? undefined : zone,
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    hourCycle: "h23",
+    timeZoneName: "longOffset",
+    ...(ms ? { fractionalSecondDigits: 3 } : {}),
+  });
+  const got: Record<string, string> = {};
+  for (const p of format.formatToParts(at)) got[p.type] = p.value;
+  const offset = (got.timeZoneName ?? "").replace("GMT", "") || "+00:00";
+  const fraction = got.fractionalSecond ? `.${got.fractionalSecond}` : "";
+  return { date: `${got.year}-${got.month}-${got.day}`, time: `${got.hour}:${got.minute}:${got.second}${fraction}`, offset };
+}
+
+/** moment says a time in full with its offset: 2026-03-27 02:04:11 +08:00. */
+export function moment(at: number, zone: Zone, ms = false): string {
+  const p = parts(at, zone, ms);
+  return `${p.date} ${p.time} ${p.offset}`;
+}
+
+/** clockTime says the time of day alone, for axes and logs whose day is known. */
+export function clockTime(at: number, zone: Zone, ms = false): string {
+  return parts(at, zone, ms).time;
+}
+
+/** shortMoment leaves out what now makes plain: the date of today, the offset. */
+export function shortMoment(at: number, now: number, zone: Zone): string {
+  const p = parts(at, zone, false);
+  return p.date === parts(now, zone, false).date ? p.time : `${p.date.slice(5)} ${p.time.slice(0, 5)}`;
+}
+
+/** offsetOf says a zone's offset now, as the top bar prints it. */
+export function offsetOf(zone: Zone, now: number): string {
+  return parts(now, zone, false).offset;
+}
+
+/** millis reads the server's RFC 3339; undefined stays undefined. */
+export function millis(text: string | undefined): number | undefined {
+  if (!text) return undefined;
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? undefined : at;
+}

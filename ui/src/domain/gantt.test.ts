@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import type { InstanceEvent } from "../api/client";
+import { gantt, sorted, ticks } from "./gantt";
+
+const base = Date.UTC(2026, 2, 27, 2, 0, 0);
+let seq = 0;
+function event(s: number, task: string, state: string, attempt?: number): InstanceEvent {
+  seq++;
+  return { seq, at: new Date(base + s * 1000).toISOString(), code: "task", task, state, attempt, round: 1 };
+}
+
+describe("gantt", () => {
+  it("splits a task into queue, dispatch and run", () => {
+    const g = gantt(
+      [event(0, "a", "ready"), event(1, "a", "dispatched", 1), event(2, "a", "running", 1), event(6, "a", "success", 1)],
+      base + 9e9,
+    );
+    expect(g.rows[0]?.segments.map((s) => [s.phase, s.to - s.from, s.state])).toEqual([
+      ["queue", 1000, "success"],
+      ["dispatch", 1000, "success"],
+      ["run", 4000, "success"],
+    ]);
+    expect([g.from, g.to]).toEqual([base, base + 6000]);
+  });
+
+  it("shows every attempt and the gap before the next", () => {
+    const g = gantt(
+      [event(0, "a", "running", 1), event(2, "a", "retry_wait", 1), event(5, "a", "running", 2), event(6, "a", "failed", 2)],
+      base + 9000,
+    );
+    expect(g.rows[0]?.segments.map((s) => [s.phase, s.attempt, s.state])).toEqual([
+      ["run", 1, "failed"],
+      ["retry", 1, "success"],
+      ["run", 2, "failed"],
+    ]);
+  });
+
+  it("draws a task that ended before its start was told as a run", () => {
+    const g = gantt([event(0, "a", "dispatched", 1), event(1, "a", "failed", 1)], base + 9000);
+    expect(g.rows[0]?.segments.map((s) => [s.phase, s.state])).toEqual([["run", "failed"]]);
+  });
+
+  it("lets what runs end now, and a kill be the same bar", () => {
+    const g = gantt([event(0, "a", "running", 1), event(2, "a", "killing", 1), event(1, "b", "running", 1)], base + 8000);
+    expect(g.rows.find((r) => r.task === "a")?.segments).toEqual([
+      { phase: "run", state: "running", attempt: 1, from: base, to: base + 8000 },
+    ]);
+    expect(g.to).toBe(base + 8000);
+  });
+
+  it("has nothing to show without events", () => expect(gantt([], 5).rows).toEqual([]));
+
+  it("sorts by start, definition and duration", () => {
+    const g = gantt([event(0, "b", "running"), event(1, "a", "running"), event(2, "a", "success"), event(9, "b", "success")], base);
+    const order = new Map([
+      ["a", 0],
+      ["b", 1],
+    ]);
+    const names = (by: "start" | "graph" | "duration") =>
+      sorted(g.rows, by, order)
+        .map((r) => r.task)
+        .join("");
+    expect([names("start"), names("graph"), names("duration")]).toEqual(["ba", "ab", "ba"]);
+  });
+});
+
+describe("ticks", () => {
+  it.each([
+    [0, 10_000, 10],
+    [0, 90, 8],
+    [base, base + 86_400_000 * 40, 6],
+  ])("between %d and %d are round and at most %d", (from, to, count) => {
+    const all = ticks(from, to, count);
+    expect(all.length).toBeLessThanOrEqual(count + 1);
+    expect(all.length).toBeGreaterThan(1);
+  });
+});

@@ -1,0 +1,106 @@
+import type { InstanceEvent } from "../api/client";
+
+// The history of an instance as bars: for every task, what it was doing when.
+
+export type Phase = "queue" | "dispatch" | "run" | "retry";
+
+export interface Segment {
+  phase: Phase;
+  state: string; // how a run ended, or running
+  attempt: number;
+  from: number;
+  to: number; // now, where it goes on
+}
+
+export interface GanttRow {
+  task: string;
+  segments: Segment[];
+  from: number;
+  to: number;
+}
+
+export interface Gantt {
+  rows: GanttRow[];
+  from: number;
+  to: number;
+}
+
+const phases: Record<string, Phase> = {
+  ready: "queue",
+  dispatched: "dispatch",
+  running: "run",
+  killing: "run",
+  retry_wait: "retry",
+};
+
+interface Open {
+  phase: Phase;
+  from: number;
+  attempt: number;
+}
+
+/** gantt reads the events once, in order; now ends what has not ended. */
+export function gantt(events: InstanceEvent[], now: number): Gantt {
+  const rows = new Map<string, GanttRow>();
+  const open = new Map<string, Open>();
+  let from = Number.POSITIVE_INFINITY;
+  let to = Number.NEGATIVE_INFINITY;
+  const close = (task: string, at: number, state: string) => {
+    const was = open.get(task);
+    if (!was) return;
+    open.delete(task);
+    // A short task ends before its start was told: what was dispatched has run.
+    const phase = was.phase === "dispatch" && state !== "next" && state !== "" ? "run" : was.phase;
+    const row = rows.get(task) ?? { task, segments: [], from: was.from, to: at };
+    row.segments.push({
+      phase,
+      state: state === "next" ? "success" : state,
+      attempt: was.attempt,
+      from: was.from,
+      to: Math.max(at, was.from),
+    });
+    row.to = Math.max(row.to, at);
+    rows.set(task, row);
+  };
+  for (const e of events) {
+    const at = Date.parse(e.at);
+    from = Math.min(from, at);
+    to = Math.max(to, at);
+    if (e.code !== "task" || !e.task || !e.state) continue;
+    const phase = phases[e.state];
+    const was = open.get(e.task);
+    // A kill goes on as the same run: its bar has one end.
+    if (phase && was?.phase === phase && phase === "run") continue;
+    close(e.task, at, phase && phase !== "retry" ? "next" : phase === "retry" ? "failed" : e.state);
+    if (phase) open.set(e.task, { phase, from: at, attempt: e.attempt ?? was?.attempt ?? 0 });
+  }
+  for (const [task, was] of [...open]) {
+    close(task, now, was.phase === "run" ? "running" : "");
+    to = Math.max(to, now);
+  }
+  if (!Number.isFinite(from)) return { rows: [], from: now, to: now };
+  return { rows: [...rows.values()], from, to };
+}
+
+export type GanttSort = "start" | "graph" | "duration";
+
+export function sorted(rows: GanttRow[], by: GanttSort, order: Map<string, number>): GanttRow[] {
+  const rank = (r: GanttRow) => order.get(r.task) ?? Number.MAX_SAFE_INTEGER;
+  const compare: Record<GanttSort, (a: GanttRow, b: GanttRow) => number> = {
+    start: (a, b) => a.from - b.from || rank(a) - rank(b),
+    graph: (a, b) => rank(a) - rank(b),
+    duration: (a, b) => b.to - b.from - (a.to - a.from) || rank(a) - rank(b),
+  };
+  return [...rows].sort(compare[by]);
+}
+
+/** ticks are up to about count round moments between two. */
+export function ticks(from: number, to: number, count: number): number[] {
+  const sizes = [
+    1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 15e3, 3e4, 6e4, 12e4, 3e5, 6e5, 9e5, 18e5, 36e5, 72e5, 216e5, 432e5, 864e5,
+  ];
+  const size = sizes.find((s) => (to - from) / s <= count) ?? 864e5 * Math.ceil((to - from) / 864e5 / count);
+  const all: number[] = [];
+  for (let at = Math.ceil(from / size) * size; at <= to; at += size) all.push(at);
+  return all;
+}

@@ -1,0 +1,3 @@
+import type { Graph } from "../api/client";
+
+export type GraphTask = Graph["tasks"][number];

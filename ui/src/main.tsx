@@ -1,0 +1,58 @@
+import "./styles/mantine.css";
+import "@mantine/spotlight/styles.css";
+import "@mantine/notifications/styles.css";
+import "./styles/tokens.css";
+import "./styles/app.css";
+import "./styles/pages.css";
+import { localStorageColorSchemeManager, MantineProvider } from "@mantine/core";
+import { Notifications } from "@mantine/notifications";
+import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { ApiError } from "./api/client";
+import { sessionQuery } from "./api/queries";
+import { begin } from "./i18n";
+import { beginLive, pollWhenStale } from "./live/live";
+import { makeRouter } from "./router";
+import { settings } from "./settings";
+import { theme } from "./theme";
+
+const client: QueryClient = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error) => {
+      // Whoever is no longer known is asked to sign in, where he is.
+      if (error instanceof ApiError && error.status === 401) client.setQueryData(sessionQuery.queryKey, null);
+    },
+  }),
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      refetchInterval: pollWhenStale,
+      retry: (count, error) => count < 2 && !(error instanceof ApiError && error.status >= 400 && error.status < 500),
+    },
+  },
+});
+
+const root = document.getElementById("root");
+if (!root) throw new Error("the page has no root");
+await begin(settings().language);
+document.documentElement.dataset.density = settings().density;
+beginLive();
+createRoot(root).render(
+  <StrictMode>
+    {/* The page's policy allows no inline style sheet: tokens.css holds what would be injected. */}
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      colorSchemeManager={localStorageColorSchemeManager({ key: "porpoise.theme" })}
+      withCssVariables={false}
+      withGlobalClasses={false}
+    >
+      <QueryClientProvider client={client}>
+        <Notifications position="bottom-right" limit={3} />
+        <RouterProvider router={makeRouter()} />
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,133 @@
+import { Button } from "@mantine/core";
+import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { Play } from "lucide-react";
+import { useMemo } from "react";
+import { start } from "../api/commands";
+import { instancesQuery, mastersQuery, projectsQuery, workersQuery, workflowsQuery } from "../api/queries";
+import { useSay } from "../i18n";
+import { useNow } from "../live/clock";
+import { ErrorView, SkeletonRows } from "../parts/ErrorView";
+import { InstanceLine } from "../parts/InstanceLine";
+import { InstanceTable } from "../parts/InstanceTable";
+
+const going = "running,submitted,serial_wait,pausing,paused,stopping";
+
+export function TodayPage() {
+  const { t } = useSay();
+  const hour = Math.floor(useNow(false) / 3_600_000) * 3_600_000;
+  const from = useMemo(() => new Date(hour - 86_400_000).toISOString(), [hour]);
+  const failed = useInfiniteQuery(instancesQuery({ state: "failed,quarantined", from }, 20));
+  const running = useInfiniteQuery(instancesQuery({ state: going }, 20));
+  const latest = useInfiniteQuery(instancesQuery({}, 10));
+  const bad = failed.data?.pages[0]?.items ?? [];
+  const live = running.data?.pages[0]?.items ?? [];
+  const last = latest.data?.pages[0]?.items ?? [];
+  if (failed.isError) return <ErrorView error={failed.error} retry={() => void failed.refetch()} />;
+  return (
+    <div className="page">
+      <div className="title-row">
+        <h1>{t("today.title")}</h1>
+        <ClusterLine />
+      </div>
+      {latest.isSuccess && last.length === 0 && <Welcome />}
+      <section>
+        <h2>
+          {t("today.failed")}
+          {bad.length > 0 && (
+            <Link className="more" to="/runs" search={{ st: "failed,quarantined" }}>
+              {t("today.more")}
+            </Link>
+          )}
+        </h2>
+        {failed.isPending ? (
+          <SkeletonRows />
+        ) : bad.length === 0 ? (
+          <p className="calm">{t("today.noFailed")}</p>
+        ) : (
+          <ul className="trouble">
+            {bad.map((i) => (
+              <InstanceLine key={i.id} i={i} />
+            ))}
+          </ul>
+        )}
+      </section>
+      <section>
+        <h2>{t("today.running")}</h2>
+        {running.isPending ? (
+          <SkeletonRows />
+        ) : live.length === 0 ? (
+          <p className="calm">{t("today.noRunning")}</p>
+        ) : (
+          <InstanceTable items={live} label={t("today.running")} />
+        )}
+      </section>
+      {last.length > 0 && (
+        <section>
+          <h2>
+            {t("today.finished")}
+            <Link className="more" to="/runs" search={{ span: "any" }}>
+              {t("today.more")}
+            </Link>
+          </h2>
+          <InstanceTable items={last} label={t("today.finished")} />
+        </section>
+      )}
+    </div>
+  );
+}
+
+function ClusterLine() {
+  const { t } = useSay();
+  const masters = useQuery(mastersQuery);
+  const workers = useQuery(workersQuery);
+  if (!masters.data || !workers.data) return null;
+  const n = workers.data.items.length;
+  if (n === 0) return <p className="warning">{t("today.noWorker")}</p>;
+  return (
+    <p className="faint">
+      {t("today.cluster", {
+        masters: t("today.masters", { count: masters.data.items.length }),
+        workers: t("today.workers", { count: n }),
+        slots: workers.data.items.reduce((sum, w) => sum + (w.slots ?? 0), 0),
+      })}
+    </p>
+  );
+}
+
+/** Welcome stands while nothing has ever run: the way to a first green instance. */
+function Welcome() {
+  const { t } = useSay();
+  const go = useNavigate();
+  const projects = useQuery(projectsQuery);
+  const project = projects.data?.find((p) => p.name === "examples") ?? projects.data?.[0];
+  const workflows = useQuery({ ...workflowsQuery(project?.name ?? ""), enabled: project !== undefined });
+  const example = workflows.data?.find((w) => w.name === "hello") ?? workflows.data?.find((w) => w.published > 0);
+  const run = useMutation({
+    mutationFn: start,
+    onSuccess: (started) => void go({ to: "/p/$project/r/$id", params: { project: project?.name ?? "-", id: started.instance_id } }),
+  });
+  return (
+    <section className="welcome">
+      <h2>{t("today.welcome")}</h2>
+      <ol>
+        <li>{t("today.step1")}</li>
+        <li>{t("today.step2")}</li>
+        <li>{t("today.step3")}</li>
+        <li>{t("today.step4")}</li>
+      </ol>
+      {project && example && (
+        <Button
+          leftSection={<Play size={14} />}
+          loading={run.isPending}
+          onClick={() =>
+            run.mutate({ project: project.name, workflow: example.name, params: {}, key: crypto.randomUUID?.() ?? String(Date.now()) })
+          }
+        >
+          {t("today.runExample", { name: example.name })}
+        </Button>
+      )}
+      {run.isError && <ErrorView error={run.error} />}
+    </section>
+  );
+}

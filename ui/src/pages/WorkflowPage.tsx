@@ -1,0 +1,180 @@
+import { Button, Tabs } from "@mantine/core";
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Play } from "lucide-react";
+import { lazy, Suspense } from "react";
+import { publish } from "../api/commands";
+import { graphQuery, instancesQuery, layoutQuery, projectsQuery, versionQuery, versionsQuery, workflowQuery } from "../api/queries";
+import { useSay } from "../i18n";
+import { ErrorView, SkeletonRows } from "../parts/ErrorView";
+import { InstanceTable } from "../parts/InstanceTable";
+import { StartDialog } from "../parts/StartDialog";
+import { Ago } from "../parts/Times";
+import { type HubSearch, hubTabs } from "../search";
+
+const GraphView = lazy(() => import("../graph/GraphView").then((m) => ({ default: m.GraphView })));
+const route = getRouteApi("/p/$project/w/$workflow");
+const mayRun = new Set(["operator", "editor", "owner", "admin"]);
+const words = { overview: "hub.overview", runs: "hub.runs", versions: "hub.versions", definition: "hub.definition" } as const;
+
+export function WorkflowPage() {
+  const { t } = useSay();
+  const { project, workflow: name } = route.useParams();
+  const search = route.useSearch();
+  const go = route.useNavigate();
+  const workflow = useQuery(workflowQuery(project, name));
+  const projects = useQuery(projectsQuery);
+  const role = projects.data?.find((p) => p.name === project)?.role;
+  const set = (part: HubSearch, replace = false) => void go({ search: (s) => ({ ...s, ...part }), replace });
+  if (workflow.isError) return <ErrorView error={workflow.error} retry={() => void workflow.refetch()} />;
+  if (workflow.isPending) return <SkeletonRows />;
+  const w = workflow.data;
+  const version = search.v ? Number(search.v) : w.published || w.latest;
+  const refused = role !== undefined && !mayRun.has(role);
+  const tab = search.tab ?? "overview";
+  return (
+    <div className="page fill">
+      <nav className="crumbs" aria-label={t("nav.projects")}>
+        <Link to="/p/$project/workflows" params={{ project }}>
+          {project}
+        </Link>
+      </nav>
+      <div className="title-row">
+        <h1>{w.name}</h1>
+        <span className="faint num">{w.published > 0 ? t("common.version", { n: w.published }) : t("workflows.notPublished")}</span>
+        <Button
+          className="push"
+          leftSection={<Play size={14} />}
+          onClick={() => set({ start: "1" })}
+          disabled={refused || version === 0}
+          title={refused ? t("hub.noRight", { role: role ?? "" }) : undefined}
+        >
+          {t("hub.start")}
+        </Button>
+      </div>
+      {w.description && <p className="about">{w.description}</p>}
+      <Tabs value={tab} onChange={(v) => set({ tab: hubTabs.find((x) => x === v) })} keepMounted={false} className="tabs">
+        <Tabs.List aria-label={w.name}>
+          {hubTabs.map((x) => (
+            <Tabs.Tab key={x} value={x}>
+              {t(words[x])}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="overview">
+          <Drawing project={project} workflow={name} version={version} />
+        </Tabs.Panel>
+        <Tabs.Panel value="runs">
+          <Instances project={project} workflow={name} />
+        </Tabs.Panel>
+        <Tabs.Panel value="versions">
+          <Versions project={project} workflow={name} mayPublish={role !== undefined && role !== "viewer" && role !== "operator"} />
+        </Tabs.Panel>
+        <Tabs.Panel value="definition">
+          <Definition project={project} workflow={name} version={version} />
+        </Tabs.Panel>
+      </Tabs>
+      <StartDialog workflow={w} version={version} opened={search.start === "1"} onClose={() => set({ start: undefined }, true)} />
+    </div>
+  );
+}
+
+interface Of {
+  project: string;
+  workflow: string;
+}
+
+function Drawing({ project, workflow, version }: Of & { version: number }) {
+  const graph = useQuery({ ...graphQuery(project, workflow, version), enabled: version > 0 });
+  const layout = useQuery(layoutQuery(project, workflow));
+  if (graph.isError) return <ErrorView error={graph.error} retry={() => void graph.refetch()} />;
+  if (graph.isPending || layout.isPending) return <SkeletonRows />;
+  return (
+    <div className="graph-box">
+      <Suspense fallback={<SkeletonRows />}>
+        <GraphView name={workflow} tasks={graph.data.tasks} places={layout.data?.tasks} />
+      </Suspense>
+    </div>
+  );
+}
+
+function Instances({ project, workflow }: Of) {
+  const { t } = useSay();
+  const list = useInfiniteQuery(instancesQuery({ project, workflow }, 50));
+  const items = list.data?.pages.flatMap((p) => p.items) ?? [];
+  if (list.isError) return <ErrorView error={list.error} retry={() => void list.refetch()} />;
+  if (list.isPending) return <SkeletonRows />;
+  if (items.length === 0) return <p className="empty">{t("hub.neverRun")}</p>;
+  return (
+    <>
+      <InstanceTable items={items} label={t("hub.runs")} showProject={false} />
+      {list.hasNextPage && (
+        <Link to="/runs" search={{ project, workflow, span: "any" }}>
+          {t("today.more")}
+        </Link>
+      )}
+    </>
+  );
+}
+
+function Versions({ project, workflow, mayPublish }: Of & { mayPublish: boolean }) {
+  const { t } = useSay();
+  const client = useQueryClient();
+  const versions = useQuery(versionsQuery(project, workflow));
+  const set = useMutation({
+    mutationFn: (n: number) => publish(project, workflow, n),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["workflow", project, workflow] }),
+  });
+  if (versions.isError) return <ErrorView error={versions.error} retry={() => void versions.refetch()} />;
+  if (versions.isPending) return <SkeletonRows />;
+  return (
+    <>
+      {set.isError && <ErrorView error={set.error} />}
+      <table className="plain">
+        <thead>
+          <tr>
+            <th>{t("hub.startVersion")}</th>
+            <th>{t("runs.created")}</th>
+            <th>{t("hub.createdBy")}</th>
+            <th aria-label={t("hub.publish")} />
+          </tr>
+        </thead>
+        <tbody>
+          {versions.data.items.map((v) => (
+            <tr key={v.version}>
+              <td>
+                <Link to="." search={{ tab: "definition", v: String(v.version) }} className="num">
+                  {t("common.version", { n: v.version })}
+                </Link>{" "}
+                {v.published && <span className="tag">{t("hub.published")}</span>}
+              </td>
+              <td className="faint">
+                <Ago at={v.created_at} />
+              </td>
+              <td className="faint">{v.created_by}</td>
+              <td className="end">
+                {!v.published && (
+                  <Button variant="default" disabled={!mayPublish} loading={set.isPending} onClick={() => set.mutate(v.version)}>
+                    {t("hub.publish")}
+                  </Button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
+}
+
+function Definition({ project, workflow, version }: Of & { version: number }) {
+  const { t } = useSay();
+  const text = useQuery({ ...versionQuery(project, workflow, version), enabled: version > 0 });
+  if (text.isError) return <ErrorView error={text.error} retry={() => void text.refetch()} />;
+  if (text.isPending) return <SkeletonRows />;
+  return (
+    <pre className="definition" role="region" tabIndex={0} aria-label={t("hub.definition")}>
+      {text.data.text}
+    </pre>
+  );
+}

@@ -1,0 +1,34 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import type { Instance } from "../api/client";
+import { explainQuery } from "../api/queries";
+import { rootCauses } from "../domain/explain";
+import { useSay, word } from "../i18n";
+import { StateIcon } from "./StateIcon";
+import { Ago } from "./Times";
+
+/** InstanceLine is a failed instance with what it says about itself. */
+export function InstanceLine({ i }: { i: Instance }) {
+  const { t } = useSay();
+  // What failed stays failed in this round: one question is enough.
+  const why = useQuery({ ...explainQuery(i.id), staleTime: 60_000 });
+  const cause = why.data && rootCauses(why.data)[0];
+  return (
+    <li>
+      <Link to="/p/$project/r/$id" params={{ project: i.project, id: i.id }}>
+        <StateIcon state={i.state} size={18} label={word(t, "state", i.state)} />
+        <span className="trouble-what">
+          <strong>
+            {i.workflow} <span className="mono faint">{i.id}</span>
+          </strong>
+          <span className="trouble-why">
+            {cause ? [cause.text, ...cause.said].join(": ") : i.reason ? word(t, "reason", i.reason) : ""}
+          </span>
+        </span>
+        <span className="faint trouble-when">
+          {i.project} · <Ago at={i.finished_at ?? i.created_at} />
+        </span>
+      </Link>
+    </li>
+  );
+}

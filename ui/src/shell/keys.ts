@@ -1,0 +1,41 @@
+import { useEffect } from "react";
+import { settings } from "../settings";
+
+// Shortcuts of the whole console. None works inside a field or an editor: a key typed
+// there is text.
+
+export type Keys = Record<string, (event: KeyboardEvent) => void>;
+
+function typing(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+}
+
+/** useKeys maps "g t", "?", "mod+k" to what they do; two strokes are at most a second apart. */
+export function useKeys(keys: Keys): void {
+  useEffect(() => {
+    let first = "";
+    let at = 0;
+    const press = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || event.isComposing) return;
+      if (event.ctrlKey || event.metaKey) {
+        const run = event.altKey ? undefined : keys[`mod+${event.key.toLowerCase()}`];
+        if (run) {
+          event.preventDefault();
+          run(event);
+        }
+        return;
+      }
+      if (event.altKey || typing(event.target) || !settings().letters || document.querySelector("[role=dialog]")) return;
+      const pair = Date.now() - at < 1000 ? `${first} ${event.key}` : "";
+      const run = keys[pair] ?? keys[event.key];
+      first = event.key;
+      at = Date.now();
+      if (run) {
+        event.preventDefault();
+        run(event);
+      }
+    };
+    window.addEventListener("keydown", press);
+    return () => window.removeEventListener("keydown", press);
+  }, [keys]);
+}

@@ -1,0 +1,30 @@
+import { createTheme, type MantineColorsTuple } from "@mantine/core";
+
+// The accent is ink: tokens.css gives its colours for both themes. The tuple is only what
+// the library wants to see; none of its ten values reaches the screen.
+const ink: MantineColorsTuple = ["#eee", "#ddd", "#ccc", "#bbb", "#999", "#777", "#555", "#333", "#222", "#12161b"];
+
+// The policy of the page allows no inline style sheet: scroll locks would write one.
+const unlocked = { defaultProps: { lockScroll: false, transitionProps: { duration: 120 } } };
+
+export const theme = createTheme({
+  primaryColor: "ink",
+  colors: { ink },
+  defaultRadius: 6,
+  respectReducedMotion: true,
+  cursorType: "pointer",
+  components: {
+    Modal: unlocked,
+    Drawer: unlocked,
+    Menu: { defaultProps: { transitionProps: { duration: 120 }, shadow: "md" } },
+    Button: { defaultProps: { size: "xs" } },
+    ActionIcon: { defaultProps: { size: 28, variant: "subtle", color: "ink" } },
+    Select: { defaultProps: { size: "xs", allowDeselect: false } },
+    TextInput: { defaultProps: { size: "xs" } },
+    PasswordInput: { defaultProps: { size: "xs" } },
+    Textarea: { defaultProps: { size: "xs" } },
+    SegmentedControl: { defaultProps: { size: "xs" } },
+    Switch: { defaultProps: { size: "sm" } },
+    Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
+  },
+});
