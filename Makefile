@@ -27,7 +27,7 @@ console: ## Build the web console, where its source and Node are there
 	elif ! command -v npm >/dev/null; then echo "console: no npm here, the binary carries what is in ui/dist"; \
 	else cd ui && npm ci --no-audit --no-fund && npm run build; fi
 
-test: check compose tests test-console ## Everything that must hold: check, and all tests with their databases
+test: check compose tests test-console ## Everything that must hold, as .ci/run runs it
 
 test-console: ## The web console: types, lint, unit tests, bundle budget, journeys in a real browser (Node; in CI a must)
 	@echo "== console"
@@ -67,20 +67,20 @@ compose: ## Check docker-compose.yml by docker-compose (installed from Debian's 
 	@echo "== compose file"
 	@scripts/check-compose
 
-race: ## Tests under the race detector (needs a C compiler)
-	@echo "== tests with -race"
-	@CGO_ENABLED=1 go test -race -short -timeout 12m ./...
+race: ## All tests under the race detector, with MariaDB (needs a C compiler)
+	@echo "== all tests with -race; MariaDB is started for them and stopped afterwards"
+	@scripts/tests race
 
-tests: ## All tests, with the databases they need
-	@echo "== all tests; MariaDB is started for them and stopped afterwards"
-	@scripts/with-mariadb go test -timeout 15m ./...
+tests: ## Tests that the race detector leaves out; all, where there is no C compiler
+	@echo "== tests without -race"
+	@scripts/tests rest
 
-test-mysql: ## The store's tests on a real MySQL: PORPOISE_TEST_MYSQL=root:pw@tcp(host:3306)/
-	@if [ -z "$${PORPOISE_TEST_MYSQL:-}" ]; then echo "name the server: PORPOISE_TEST_MYSQL='root:password@tcp(127.0.0.1:3306)/' make test-mysql"; exit 2; fi
-	go test -count=1 -timeout 15m ./sql/...
+test-mysql: ## The store's tests on MySQL: PORPOISE_TEST_MYSQL=root:pw@tcp(host:3306)/, or Debian sid's in a chroot (root)
+	scripts/with-mysql go test -count=1 -timeout 15m ./sql/...
 
 bench: build ## Measure, against limits measured in the same run; a table on the screen
 	go run ./bench/bars --porpoise $(BIN)/porpoise
+	scripts/with-mariadb --flush=1 go run ./bench/lists
 
 demo-real: build ## Run real workflows, on one node and on a cluster of processes
 	scripts/with-mariadb --flush=1 go run ./bench/real --porpoise $(BIN)/porpoise $(if $(PORPOISE_INPUTS),--inputs $(PORPOISE_INPUTS))

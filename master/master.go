@@ -30,6 +30,7 @@ type Store interface {
 	engine.Store
 	intake.Store
 	failover.Store
+	Sweeper
 }
 
 // Config is what a Master needs; fields without a remark are required.

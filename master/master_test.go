@@ -23,6 +23,7 @@ import (
 type site struct {
 	t        testing.TB
 	store    *sql.Store
+	faulty   Store // what masters use instead of store, if set
 	registry *inprocess.Registry
 	ca       *rpc.CA
 	project  sql.Project
@@ -73,9 +74,13 @@ func (s *site) master(node, incarnation string) (m *Master, addr string, stop fu
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	var store Store = s.store
+	if s.faulty != nil {
+		store = s.faulty
+	}
 	m = New(Config{
 		Self: rpc.Process{Node: node, Incarnation: incarnation}, Cluster: "test", Address: listener.Addr().String(),
-		Slots: 256, Takeover: true, Store: s.store, Registry: s.registry, Logger: s.log,
+		Slots: 256, Takeover: true, Store: store, Registry: s.registry, Logger: s.log,
 	})
 	rpc.RegisterMasterServer(server, m)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -12,6 +12,18 @@ import (
 // counts for two seconds.
 const remindEvery = time.Second
 
+const (
+	// sweepEvery is how often rows that have outlived their use are deleted; they live a day.
+	sweepEvery = time.Minute
+	// maxSweeps bounds the batches of one sweep: what is left waits for the next.
+	maxSweeps = 20
+)
+
+// Sweeper deletes a small batch of rows that have outlived their use and returns how many.
+type Sweeper interface {
+	Sweep(ctx context.Context) (int, error)
+}
+
 // periodic runs what a master does now and then, until ctx ends.
 func (m *Master) periodic(ctx context.Context) error {
 	scheduler, err := gocron.NewScheduler()
@@ -24,6 +36,7 @@ func (m *Master) periodic(ctx context.Context) error {
 		do    func()
 	}{
 		{"remind", remindEvery, m.placer.Remind},
+		{"sweep", sweepEvery, func() { m.sweep(ctx) }},
 	} {
 		// A run that is late is skipped, never run beside the one before.
 		_, err := scheduler.NewJob(gocron.DurationJob(job.every), gocron.NewTask(job.do),
@@ -38,4 +51,18 @@ func (m *Master) periodic(ctx context.Context) error {
 		m.log.Warn("periodic work did not end in time", "error", err)
 	}
 	return nil
+}
+
+// sweep deletes old rows batch by batch.
+func (m *Master) sweep(ctx context.Context) {
+	for range maxSweeps {
+		n, err := m.Store.Sweep(ctx)
+		if err != nil {
+			m.log.Debug("old rows not deleted", "error", err)
+			return
+		}
+		if n == 0 {
+			return
+		}
+	}
 }

@@ -151,23 +151,33 @@ func eachChunk(ids []int64, f func(chunk []any) error) error {
 
 // rows runs a multi-row statement for args, which hold the columns of row after row.
 func (b *batch) rows(ctx context.Context, t *table, build func(*table, int) string, args []any) error {
-	return b.chunks(ctx, t, build, args, false)
-}
-
-// rowsThere is rows for an update whose every row must be there.
-func (b *batch) rowsThere(ctx context.Context, t *table, args []any) error {
-	return b.chunks(ctx, t, b.s.dial.update, args, true)
-}
-
-func (b *batch) chunks(ctx context.Context, t *table, build func(*table, int) string, args []any, there bool) error {
 	k := len(t.cols)
 	for len(args) > 0 {
 		n := chunkRows(args, k)
-		want := anyRows
+		if err := b.tx.exec(ctx, build(t, n), args[:n*k], anyRows); err != nil {
+			return err
+		}
+		args = args[n*k:]
+	}
+	return nil
+}
+
+// updates changes the rows that args name; with there, each of them must exist.
+func (b *batch) updates(ctx context.Context, t *table, args []any, there bool) error {
+	k := len(t.cols)
+	for len(args) > 0 {
+		n, want := chunkRows(args, k), anyRows
 		if there {
 			want = n
 		}
-		if err := b.tx.exec(ctx, build(t, n), args[:n*k], want); err != nil {
+		text, given := "", args[:n*k]
+		if n == 1 {
+			// A join with one row costs MySQL twice the time of a plain update.
+			text, given = b.s.dial.updateOne(t), slices.Concat(given[len(t.keys):], given[:len(t.keys)])
+		} else {
+			text = b.s.dial.update(t, n)
+		}
+		if err := b.tx.exec(ctx, text, given, want); err != nil {
 			return err
 		}
 		args = args[n*k:]

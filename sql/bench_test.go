@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -84,11 +85,17 @@ func benchStep(in *dag.Instance) sql.Transition {
 func BenchmarkCommitLone(b *testing.B) {
 	benchmark(b, func(b *testing.B, s *sql.Store) {
 		in := benchInstances(b, s, 1)[0]
+		var took []time.Duration
 		for b.Loop() {
+			began := time.Now()
 			if err := s.Commit(context.Background(), []sql.Transition{benchStep(in)})[0]; err != nil {
 				b.Fatal(err)
 			}
+			took = append(took, time.Since(began))
 		}
+		slices.Sort(took)
+		b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-us")
+		b.ReportMetric(float64(took[len(took)/10].Microseconds()), "p10-us")
 	})
 }
 

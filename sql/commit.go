@@ -172,7 +172,7 @@ func (b *batch) updateInstances(ctx context.Context, ops []*operation) error {
 		t    *table
 		args []any
 	}{{instanceTurn, turns}, {instanceStep, steps}} {
-		if err := b.rowsThere(ctx, u.t, u.args); err != nil {
+		if err := b.updates(ctx, u.t, u.args, true); err != nil {
 			return fmt.Errorf("update instances: %w", err)
 		}
 	}

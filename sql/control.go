@@ -145,7 +145,7 @@ func (b *batch) answers(ctx context.Context, ops []*operation) error {
 			args = append(args, a.ID, o.commit.Instance.ID, int64(o.commit.At), a.Result)
 		}
 	}
-	if err := b.rows(ctx, controlAnswer, b.s.dial.update, args); err != nil {
+	if err := b.updates(ctx, controlAnswer, args, false); err != nil {
 		return fmt.Errorf("answer controls: %w", err)
 	}
 	return nil

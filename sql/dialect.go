@@ -31,7 +31,7 @@ func (d *dialect) forUpdate() string {
 type table struct {
 	name string
 	keys []string // the primary key; in an update also what must be equal
-	cols []string // all columns given, keys included
+	cols []string // all columns given, the keys first
 	sets []string // columns that change where the row exists
 }
 
@@ -110,6 +110,13 @@ func (d *dialect) update(t *table, n int) string {
 				") SELECT * FROM r) AS v WHERE " + strings.Join(on, " AND "))
 		}
 		return b.String()
+	})
+}
+
+// updateOne is update for one row, whose keys are given last.
+func (d *dialect) updateOne(t *table) string {
+	return d.text(t, "update one", 1, func() string {
+		return "UPDATE " + t.name + " SET " + strings.Join(t.sets, " = ?, ") + " = ? WHERE " + strings.Join(t.keys, " = ? AND ") + " = ?"
 	})
 }
 

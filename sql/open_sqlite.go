@@ -57,7 +57,7 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 	if err := s.db.PingContext(ctx); err != nil {
 		return errors.Join(fmt.Errorf("open %s: %w", path, explain(err)), s.db.Close())
 	}
-	s.read, err = sqlx.Open("sqlite", sqliteDSN(path, "deferred", synchronous, "1"))
+	read, err := sqlx.Open("sqlite", sqliteDSN(path, "deferred", synchronous, "1"))
 	if err != nil {
 		return errors.Join(fmt.Errorf("open %s: %w", path, err), s.db.Close())
 	}
@@ -65,8 +65,9 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 	if readers == 0 {
 		readers = sqliteReaders
 	}
-	s.read.SetMaxOpenConns(readers)
-	s.read.SetMaxIdleConns(readers)
+	read.SetMaxOpenConns(readers)
+	read.SetMaxIdleConns(readers)
+	s.read = newReader(read, true)
 	return nil
 }
 

@@ -45,7 +45,7 @@ type Store struct {
 	log  hclog.Logger
 	dial *dialect
 	db   *sqlx.DB   // writes; on SQLite one connection
-	read *sqlx.DB   // reads; the same as db on MySQL
+	read *reader    // the same database; on MySQL the same pool
 	hot  *stdsql.DB // the writer's one connection to MySQL; nil on SQLite
 	ids  blocks
 	now  func() time.Time
@@ -98,7 +98,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 func (s *Store) Close() error {
 	s.writer.close()
 	err := s.db.Close()
-	if s.read != s.db {
+	if s.read.DB != s.db {
 		if rerr := s.read.Close(); err == nil {
 			err = rerr
 		}

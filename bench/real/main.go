@@ -96,7 +96,7 @@ func (o options) runMode(ctx context.Context, mode string, traces []*trace, dir 
 	start, settings := site.Standalone, site.Options{Binary: o.porpoise, Slots: o.slots}
 	if mode == "cluster" {
 		start = site.Cluster
-		settings.Workers, settings.Slots, settings.Database = 2, o.slots/2, os.Getenv("PORPOISE_TEST_MYSQL")
+		settings.Masters, settings.Workers, settings.Slots, settings.Database = 1, 2, o.slots/2, os.Getenv("PORPOISE_TEST_MYSQL")
 	}
 	s, err := start(ctx, settings)
 	if err != nil {

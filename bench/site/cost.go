@@ -62,7 +62,7 @@ func (s *Site) processes() ([]int, error) {
 			continue
 		}
 		line, err := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
-		if err == nil && bytes.Contains(line, []byte(s.dir+"/")) {
+		if err == nil && bytes.Contains(line, []byte(s.Dir+"/")) {
 			pids = append(pids, pid)
 		}
 	}

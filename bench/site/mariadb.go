@@ -29,7 +29,7 @@ func (s *Site) database(ctx context.Context, server string) (string, error) {
 		return "", fmt.Errorf("database server: %w", err)
 	}
 	name := "porpoise_site_" + strings.ToLower(rand.Text()[:8])
-	if err := execute(ctx, server, "CREATE DATABASE "+name); err != nil {
+	if err := execute(ctx, server, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"); err != nil {
 		return "", err
 	}
 	s.cleanup = append(s.cleanup, func(ctx context.Context) error { return execute(ctx, server, "DROP DATABASE "+name) })

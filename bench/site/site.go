@@ -31,9 +31,11 @@ type Options struct {
 	// Database is the MySQL or MariaDB server of a cluster, as a DSN without a database,
 	// such as root@tcp(127.0.0.1:3306)/. Without one scripts/mariadb starts a server.
 	Database string
-	// Masters, Workers and APIServers count a cluster's parts; 0 is one.
-	Masters, Workers, APIServers int
-	LogLevel                     string // of the product; "" is warn
+	// Masters and Workers count a cluster's parts; 0 is as many as the compose file has.
+	Masters, Workers int
+	LogLevel         string // of the product; "" is warn
+	// Flags go behind those that a role has, by role, such as standalone.
+	Flags map[string][]string
 }
 
 // Site is a running installation. Its methods are for one goroutine at a time, except
@@ -44,8 +46,8 @@ type Site struct {
 	Client *client.Client
 	Parts  []*Part   // in the order in which they were started
 	Began  time.Time // when it, or a part of it again, was started
+	Dir    string    // of its data and logs; deleted by Stop
 
-	dir     string
 	cleanup []func(context.Context) error // after the parts are down, the last first
 }
 
@@ -55,7 +57,7 @@ func newSite() (*Site, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the site's folder: %w", err)
 	}
-	return &Site{dir: dir}, nil
+	return &Site{Dir: dir}, nil
 }
 
 // Standalone starts porpoise standalone on an empty data folder and returns when it is
@@ -69,34 +71,30 @@ func Standalone(ctx context.Context, o Options) (*Site, error) {
 }
 
 func (s *Site) standalone(ctx context.Context, o Options) error {
-	address, err := freeAddress(ctx)
+	address, err := FreeAddress(ctx)
 	if err != nil {
 		return err
 	}
-	data := filepath.Join(s.dir, "standalone")
-	args := append([]string{"standalone", "--data", data, "--http", address}, o.common()...)
+	data := filepath.Join(s.Dir, "standalone")
+	args := append([]string{"standalone", "--data", data, "--http", address}, o.flags("standalone")...)
 	s.Began = time.Now()
-	if _, err := s.start(ctx, "standalone", o.Binary, append(args, o.slots()...)...); err != nil {
+	if _, err := s.Start(ctx, "standalone", o.Binary, args...); err != nil {
 		return err
 	}
 	return s.ready(ctx, address, filepath.Join(data, "admin-token"))
 }
 
-// common are the flags of every role.
-func (o Options) common() []string {
+// flags are what the options add to a role's flags.
+func (o Options) flags(role string) []string {
 	level := o.LogLevel
 	if level == "" {
 		level = "warn"
 	}
-	return []string{"--log-level", level}
-}
-
-// slots are the flags of roles that run tasks.
-func (o Options) slots() []string {
-	if o.Slots == 0 {
-		return nil
+	flags := []string{"--log-level", level}
+	if o.Slots > 0 && (role == "standalone" || role == "worker") {
+		flags = append(flags, "--slots", fmt.Sprint(o.Slots))
 	}
-	return []string{"--slots", fmt.Sprint(o.Slots)}
+	return append(flags, o.Flags[role]...)
 }
 
 // ready waits until the apiserver at the address serves, then reads the admin's token.
@@ -106,7 +104,7 @@ func (s *Site) ready(ctx context.Context, address, tokenFile string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.until(ctx, "ready", func() error { return anyone.Ready(ctx) }); err != nil {
+	if err := s.Until(ctx, "ready", func() error { return anyone.Ready(ctx) }); err != nil {
 		return err
 	}
 	token, err := os.ReadFile(tokenFile)
@@ -118,9 +116,9 @@ func (s *Site) ready(ctx context.Context, address, tokenFile string) error {
 	return err
 }
 
-// until repeats a check until it holds. A part that ends meanwhile ends the wait, with
-// the last lines of its log.
-func (s *Site) until(ctx context.Context, what string, check func() error) error {
+// Until repeats a check until it holds. A part that ends meanwhile, other than by Kill,
+// ends the wait, with the last lines of its log.
+func (s *Site) Until(ctx context.Context, what string, check func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	tick := time.NewTicker(readyEvery)
@@ -131,8 +129,8 @@ func (s *Site) until(ctx context.Context, what string, check func() error) error
 			return nil
 		}
 		for _, p := range s.Parts {
-			if p.ended() {
-				return fmt.Errorf("wait until %s: %s ended (%w):\n%s", what, p.Name, errors.Join(p.err, err), p.tail())
+			if p.ended() && !p.killed {
+				return fmt.Errorf("wait until %s: %s ended (%w):\n%s", what, p.Name, errors.Join(p.end.err, err), p.Tail())
 			}
 		}
 		select {
@@ -147,7 +145,7 @@ func (s *Site) until(ctx context.Context, what string, check func() error) error
 func (s *Site) tails() string {
 	var b strings.Builder
 	for _, p := range s.Parts {
-		fmt.Fprintf(&b, "--- %s\n%s", p.Name, p.tail())
+		fmt.Fprintf(&b, "--- %s\n%s", p.Name, p.Tail())
 	}
 	return b.String()
 }
@@ -184,12 +182,12 @@ func (s *Site) Stop() error {
 		wrong = append(wrong, f(ctx))
 	}
 	s.cleanup = nil
-	return errors.Join(append(wrong, os.RemoveAll(s.dir))...)
+	return errors.Join(append(wrong, os.RemoveAll(s.Dir))...)
 }
 
-// freeAddress finds a loopback port that nobody listens on. Another process may take it
+// FreeAddress finds a loopback port that nobody listens on. Another process may take it
 // before ours does; then the start fails and says so.
-func freeAddress(ctx context.Context) (string, error) {
+func FreeAddress(ctx context.Context) (string, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,6 +27,8 @@ type cli struct {
 	server string
 	token  string
 	output string // table or json
+
+	patience time.Duration // of waiting verbs
 }
 
 // run executes one command line and returns its exit code.
@@ -129,7 +132,7 @@ func (c *cli) client() (*client.Client, error) {
 	if token == "" {
 		token = os.Getenv("PORPOISE_TOKEN")
 	}
-	cl, err := client.New(client.Config{Server: server, Token: strings.TrimSpace(token), Agent: "porpoise/" + version()})
+	cl, err := client.New(client.Config{Server: server, Token: strings.TrimSpace(token), Agent: "porpoise/" + version(), Patience: c.patience})
 	if err != nil {
 		return nil, &failure{code: exitUsage, err: err}
 	}

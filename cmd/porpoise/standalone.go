@@ -44,7 +44,9 @@ func serve(ctx context.Context, log logging, name string, up func(ctx context.Co
 			err = &failure{code: exitInterrupted, err: context.Canceled}
 		}
 	}
-	return errors.Join(err, p.stop(signals))
+	err = errors.Join(err, p.stop(signals))
+	p.log.Info("stopped")
+	return err
 }
 
 func runStandalone(ctx context.Context, c *cli, cfg *standaloneConfig) error {

@@ -22,7 +22,8 @@ func (c *cli) startCommand() *cobra.Command {
 
 With --wait it stays until the instance is over: on a terminal with a live table of
 the tasks, otherwise with a line for each change. The exit code is then 0 for success
-and 1 for everything else. Ctrl-C ends the waiting, not the instance.`,
+and 1 for everything else; 3 when the server is away for longer than --patience. What
+ends the waiting does not end the instance.`,
 		Args: cobra.ExactArgs(1),
 		RunE: c.calling(func(ctx context.Context, cl *client.Client, args []string) error {
 			project, workflow, ok := strings.Cut(args[0], "/")
@@ -51,6 +52,7 @@ and 1 for everything else. Ctrl-C ends the waiting, not the instance.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&params, "param", nil, "KEY=VALUE of a declared parameter; may be repeated")
 	f.BoolVarP(&wait, "wait", "w", false, "wait until the instance is over")
+	f.DurationVar(&c.patience, "patience", client.DefaultPatience, "how long --wait bears a server that is away")
 	f.IntVar(&start.Version, "version", 0, "version to run; 0 is the published one")
 	f.StringSliceVar(&start.StartTasks, "task", nil, "run only this task and what --scope adds; may be repeated")
 	f.StringVar(&start.Scope, "scope", "", "only, upstream or downstream; with --task")

@@ -143,6 +143,12 @@ func TestTestsDoNotSleep(t *testing.T) {
 // project's own docs have one page of such a name.
 var private = regexp.MustCompile(`(?i)(^|[^\w.])/` + `work/|\.\./` + `shared|design` + `\.md|style` + `\.md|reliability` + `\.md|stack` + `\.md|(^|[^/\w])performance` + `\.md`)
 
+// suspicious spares most lines the expression, which is slow under the race detector.
+func suspicious(line string) bool {
+	line = strings.ToLower(line)
+	return strings.Contains(line, "/") && (strings.Contains(line, "work") || strings.Contains(line, "shared")) || strings.Contains(line, ".md")
+}
+
 func TestFilesSpeakOfTheProjectAlone(t *testing.T) {
 	t.Parallel()
 	base := root(t)
@@ -164,6 +170,9 @@ func TestFilesSpeakOfTheProjectAlone(t *testing.T) {
 			return err
 		}
 		for i, line := range strings.Split(string(text), "\n") {
+			if !suspicious(line) {
+				continue
+			}
 			if found := private.FindString(line); found != "" {
 				t.Errorf("%s:%d: %q is a place outside of the project", path, i+1, found)
 			}

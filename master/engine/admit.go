@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -68,8 +69,9 @@ func (e *Engine) insert(a *actor, begin bool, controls []sql.ControlRow) {
 	e.runnable.push(a)
 }
 
-// restoreRef indexes an attempt that an earlier owner had dispatched. Its worker is asked again by the
-// sweeper if its process is still the same, and otherwise names it in its hello or has lost it.
+// restoreRef indexes an attempt that an earlier owner had dispatched. If its worker's process is linked,
+// it is asked at once: it knows the attempt by its token, learns who owns it now, and repeats what it
+// last had to say. Otherwise its hello will name the attempt, or it has lost it.
 func (e *Engine) restoreRef(a *actor, attempt dag.Attempt) {
 	r := ref{
 		instance: a.in.ID, task: attempt.Task, number: attempt.Number, token: attempt.Token,
@@ -79,18 +81,26 @@ func (e *Engine) restoreRef(a *actor, attempt dag.Attempt) {
 	if message, err := e.describe(a, attempt); err == nil {
 		r.dispatch = message
 	}
-	e.nodes.adopt(r)
+	linked := e.nodes.adopter(r)
+	if linked != "" {
+		r.incarnation = linked
+	}
+	e.nodes.add(r)
+	if linked != "" && r.dispatch != nil {
+		e.Links.Dispatch(rpc.Process{Node: r.node, Incarnation: linked}, r.dispatch)
+	}
 }
 
-// adopt adds a ref; if its worker has already named it, it belongs to that process.
-func (n *nodes) adopt(r ref) {
+// adopter returns the linked process of a ref's worker that has the attempt: the one that it was given
+// to, or one that has named it since; "" if there is none.
+func (n *nodes) adopter(r ref) string {
 	n.mu.Lock()
+	defer n.mu.Unlock()
 	known := n.byNode[r.node]
-	if known != nil && known.incarnation != "" && known.claimed[refKey{r.instance, r.task, r.number}] {
-		r.incarnation = known.incarnation
+	if known == nil || known.incarnation != r.incarnation && !known.claimed[refKey{r.instance, r.task, r.number}] {
+		return ""
 	}
-	n.mu.Unlock()
-	n.add(r)
+	return known.incarnation
 }
 
 // load rebuilds an instance from its rows; begin says that it has yet to start.

@@ -3,6 +3,8 @@ package intake
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +16,7 @@ import (
 
 // table is a command table of which every other row is of another master's slot.
 type table struct {
+	mu       sync.Mutex // synctest.Wait orders what the intake did before the test, not the other way round
 	commands []sql.Command
 	reads    int
 	claimed  []int64
@@ -25,6 +28,8 @@ type table struct {
 }
 
 func (t *table) Commands(_ context.Context, owned []bool, limit int, after sql.CommandCursor) ([]sql.Command, sql.CommandCursor, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.reads++
 	const examined = 10
 	var out []sql.Command
@@ -47,6 +52,8 @@ func (t *table) Commands(_ context.Context, owned []bool, limit int, after sql.C
 }
 
 func (t *table) Claim(_ context.Context, claims []sql.Claim) ([]sql.Claimed, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	var out []sql.Claimed
 	for _, claim := range claims {
 		for i, c := range t.commands {
@@ -65,6 +72,8 @@ func (t *table) Claim(_ context.Context, claims []sql.Claim) ([]sql.Claimed, err
 }
 
 func (t *table) Load(_ context.Context, _ string, ids []int64) ([]sql.Claimed, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.loaded = append(t.loaded, ids...)
 	out := make([]sql.Claimed, len(ids))
 	for i, id := range ids {
@@ -75,12 +84,33 @@ func (t *table) Load(_ context.Context, _ string, ids []int64) ([]sql.Claimed, e
 
 func (t *table) Owned() []bool            { return t.owned }
 func (t *table) Changed() <-chan struct{} { return t.changed }
-func (t *table) Room() int                { return t.room }
 func (t *table) Admit(claimed []sql.Claimed) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for _, c := range claimed {
 		t.claimed = append(t.claimed, c.Instance.ID)
 	}
 	t.room -= len(claimed)
+}
+
+// Room is how many more the instances take.
+func (t *table) Room() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.room
+}
+
+func (t *table) setRoom(n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.room = n
+}
+
+// seen is what the intake has done so far.
+func (t *table) seen() (reads int, claimed, loaded []int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.reads, slices.Clone(t.claimed), slices.Clone(t.loaded)
 }
 
 func newTable(n int) *table {
@@ -111,10 +141,11 @@ func TestTheWalkGoesOnBehindTheCommandsOfOthers(t *testing.T) {
 	t.Parallel()
 	store := newTable(100)
 	drive(t, store, func(*Intake) {
-		if len(store.claimed) != 50 {
-			t.Errorf("%d commands were taken, want the 50 of the own slots", len(store.claimed))
+		_, claimed, _ := store.seen()
+		if len(claimed) != 50 {
+			t.Errorf("%d commands were taken, want the 50 of the own slots", len(claimed))
 		}
-		for _, id := range store.claimed {
+		for _, id := range claimed {
 			if !store.owned[id%2] {
 				t.Errorf("command %d of another master was taken", id)
 			}
@@ -127,14 +158,14 @@ func TestAFullMasterTakesNothingUntilThereIsRoom(t *testing.T) {
 	store := newTable(20)
 	store.room = 3
 	drive(t, store, func(in *Intake) {
-		if len(store.claimed) != 3 {
-			t.Fatalf("%d commands were taken, want 3: there is no more room", len(store.claimed))
+		if _, claimed, _ := store.seen(); len(claimed) != 3 {
+			t.Fatalf("%d commands were taken, want 3: there is no more room", len(claimed))
 		}
-		store.room = 100
+		store.setRoom(100)
 		in.Hint()
 		synctest.Wait()
-		if len(store.claimed) != 10 {
-			t.Errorf("%d commands were taken after there was room, want 10", len(store.claimed))
+		if _, claimed, _ := store.seen(); len(claimed) != 10 {
+			t.Errorf("%d commands were taken after there was room, want 10", len(claimed))
 		}
 	})
 }
@@ -146,8 +177,8 @@ func TestAClaimWithoutAnAnswerIsLookedUp(t *testing.T) {
 	drive(t, store, func(*Intake) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if len(store.loaded) != 5 || len(store.claimed) != 5 {
-			t.Errorf("looked up %v, took up %v, want all 5 instances of the claim", store.loaded, store.claimed)
+		if _, claimed, loaded := store.seen(); len(loaded) != 5 || len(claimed) != 5 {
+			t.Errorf("looked up %v, took up %v, want all 5 instances of the claim", loaded, claimed)
 		}
 	})
 }
@@ -156,11 +187,11 @@ func TestAnIdleIntakePollsOnceASecond(t *testing.T) {
 	t.Parallel()
 	store := newTable(0)
 	drive(t, store, func(*Intake) {
-		before := store.reads
+		before, _, _ := store.seen()
 		time.Sleep(10*time.Second + time.Millisecond)
 		synctest.Wait()
-		if reads := store.reads - before; reads != 10 {
-			t.Errorf("%d reads in 10 idle seconds, want 10", reads)
+		if reads, _, _ := store.seen(); reads-before != 10 {
+			t.Errorf("%d reads in 10 idle seconds, want 10", reads-before)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 	"go.uber.org/zap"
@@ -15,6 +16,12 @@ var expected = map[string]bool{
 	"simple token is not cryptographically signed":                                         true,
 	"Failed to detect schema version":                                                      true,
 	"failed to update storage version":                                                     true,
+}
+
+// harmless says that a warning is one of the expected ones. A single member's first election
+// starts before its own configuration is applied, and says so with its id in the text.
+func harmless(message string) bool {
+	return expected[message] || strings.Contains(message, "cannot campaign at term")
 }
 
 // bridge is a zap core that writes to hclog. What etcd calls info is debug here, since
@@ -68,7 +75,7 @@ func (b *bridge) Write(entry zapcore.Entry, fields []zapcore.Field) error {
 	switch {
 	case entry.Level == zapcore.DebugLevel:
 		b.log.Trace(entry.Message, pairs...)
-	case entry.Level == zapcore.InfoLevel || expected[entry.Message]:
+	case entry.Level == zapcore.InfoLevel || harmless(entry.Message):
 		b.log.Debug(entry.Message, pairs...)
 	case entry.Level == zapcore.WarnLevel:
 		b.log.Warn(entry.Message, pairs...)

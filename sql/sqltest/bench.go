@@ -103,18 +103,16 @@ func (b *bench) step(o owned, i int, state dag.TaskState) sql.Transition {
 	t := &o.Tasks[i]
 	t.State, t.Round = state, 1
 	e := &dag.Effects{Changed: true, Tasks: []int{i, i}, Events: []dag.Event{{Seq: o.Seq, At: dag.Millis(o.Seq), Code: "task_state", Task: i, Round: 1, State: string(state)}}}
-	switch state {
-	case dag.TaskDispatched:
+	if state == dag.TaskDispatched {
 		t.Attempts++
 		t.Attempt = dag.Attempt{Task: i, Number: t.Attempts, Round: 1, Token: fmt.Sprintf("t%d.%d.%d", o.ID, i, t.Attempts), Worker: "w1", State: dag.AttemptDispatched, DispatchedAt: 5}
 		e.Attempts = []dag.Attempt{t.Attempt}
-	case dag.TaskSuccess:
+	}
+	if state == dag.TaskSuccess {
 		a := t.Attempt
 		a.State, a.FinishedAt, a.Tail, a.Outputs = dag.AttemptSuccess, 9, []byte("done\x00\xff"), map[string]string{"rows": "3"}
 		e.Attempts = []dag.Attempt{a}
 		t.Attempt, t.Outputs, t.FinishedAt = dag.Attempt{}, a.Outputs, 9
-	case dag.TaskWaiting, dag.TaskReady, dag.TaskRunning, dag.TaskRetryWait, dag.TaskKilling, dag.TaskForcedSuccess,
-		dag.TaskFailed, dag.TaskKilled, dag.TaskSkipped, dag.TaskUpstreamFailed, dag.TaskDisabled:
 	}
 	return sql.Transition{Instance: o.Instance, Plan: b.plan, Epoch: o.epoch, Effects: e, At: 7}
 }

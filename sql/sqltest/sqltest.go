@@ -31,6 +31,7 @@ var cases = []struct {
 	{"AStartIsClaimedAndCommittedToItsEnd", startToEnd},
 	{"ATriggerMakesOneInstance", triggerIsUnique},
 	{"AnIdempotencyKeyMakesOneInstance", keyMakesOneInstance},
+	{"OldIdempotencyKeysAreSweptInSmallBatches", oldKeysAreSwept},
 	{"EachCommandHasOneClaimant", eachCommandHasOneClaimant},
 	{"CommandsComeBySlotAndPriority", commandsComeBySlotAndPriority},
 	{"IDsAreNeverGivenTwice", idsAreNeverGivenTwice},

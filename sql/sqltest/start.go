@@ -104,6 +104,33 @@ func keyMakesOneInstance(t *testing.T, b *bench) {
 	}
 }
 
+func oldKeysAreSwept(t *testing.T, b *bench) {
+	const old, batch = 600, 512
+	day := time.Now().Add(-24 * time.Hour)
+	keyed := func(user int64, at time.Time) func(*sql.Start) {
+		return func(s *sql.Start) {
+			s.Idempotency, s.At = sql.Idempotency{UserID: user, Key: "k", Hash: "h"}, dag.MillisOf(at)
+		}
+	}
+	race(old, func(i int) { b.begin(keyed(int64(i+1), day)) })
+	young := b.begin(keyed(old+1, day.Add(time.Minute)))
+	// A key that was used again stays with its new answer.
+	again := b.begin(keyed(1, time.Now()))
+	for _, want := range []int{batch, old - 1 - batch, 0} {
+		if n, err := b.Sweep(b.ctx); err != nil || n != want {
+			t.Errorf("swept %d rows, %v; want %d", n, err, want)
+		}
+	}
+	for user, want := range map[int64]int64{old + 1: young, 1: again} {
+		if id, existed, err := b.Start(b.ctx, b.wish(keyed(user, time.Now()))); err != nil || !existed || id != want {
+			t.Errorf("start with user %d's key: %d, existed %v, %v; want %d again", user, id, existed, err, want)
+		}
+	}
+	if _, existed, err := b.Start(b.ctx, b.wish(keyed(2, time.Now()))); err != nil || existed {
+		t.Errorf("start with a key that was swept: existed %v, %v; want a new one", existed, err)
+	}
+}
+
 func eachCommandHasOneClaimant(t *testing.T, b *bench) {
 	const n, owners = 300, 4
 	race(n, func(int) { b.begin() })

@@ -104,8 +104,9 @@ func TestARunnerThatComesAfterAKilledOneEndsItsTasks(t *testing.T) {
 	h.exit("m2")
 	s := readPid(t, pidFile(h, "away"))
 	waitFor(t, "output on disk", func() bool {
-		_, err := os.Stat(filepath.Join(h.dir, "output", "big", "1-0-1", "0"))
-		return err == nil
+		// The file is there a moment before what is written to it.
+		text, err := os.ReadFile(filepath.Join(h.dir, "output", "big", "1-0-1", "0"))
+		return err == nil && strings.Contains(string(text), "before\n")
 	})
 	if err := h.proc.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)

@@ -119,7 +119,7 @@ func (c *Client) Tasks(ctx context.Context, id string) ([]Task, error) {
 	return all[Task](ctx, c, call{method: http.MethodGet, path: []string{"instances", id, "tasks"}}, 0)
 }
 
-// Attempts lists a task's attempts, oldest first; their number is bounded by the task's
+// Attempts lists a task's attempts, newest first; their number is bounded by the task's
 // retries, so the list has no pages.
 func (c *Client) Attempts(ctx context.Context, id, task string) ([]Attempt, error) {
 	var page list[Attempt]

@@ -20,6 +20,9 @@ import (
 const (
 	// DefaultServer is where a standalone node listens when nobody says otherwise.
 	DefaultServer = "http://127.0.0.1:8080"
+	// DefaultPatience is enough for the restart of a server, and short enough for a
+	// script to learn that there is none any more.
+	DefaultPatience = 30 * time.Second
 
 	// requestTimeout bounds every call that is not a stream: the server ends its own
 	// handlers well before.
@@ -40,6 +43,8 @@ type Config struct {
 	Server string // a URL, with the base path where there is one; "" is DefaultServer
 	Token  string
 	Agent  string // User-Agent; "" is "porpoise"
+	// Patience is how long Wait bears a server that does not serve; 0 is DefaultPatience.
+	Patience time.Duration
 }
 
 // Client makes the calls. It is safe for concurrent use.
@@ -47,7 +52,9 @@ type Client struct {
 	base  string
 	token string
 	agent string
-	http  *http.Client
+
+	patience time.Duration
+	http     *http.Client
 }
 
 // ErrUnreachable says that no answer came from the server at all.
@@ -82,13 +89,18 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Agent == "" {
 		cfg.Agent = "porpoise"
 	}
+	if cfg.Patience == 0 {
+		cfg.Patience = DefaultPatience
+	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConns, transport.MaxIdleConnsPerHost = idleConnections, idleConnections
 	return &Client{
 		base:  strings.TrimSuffix(u.String(), "/"),
 		token: cfg.Token,
 		agent: cfg.Agent,
-		http:  &http.Client{Transport: transport},
+
+		patience: cfg.Patience,
+		http:     &http.Client{Transport: transport},
 	}, nil
 }
 

@@ -156,13 +156,14 @@ var errOver = errors.New("the instance is over")
 
 // Wait returns when the instance is over, telling seen (which may be nil) of every
 // update on the way. A stream that breaks is opened again; the server may be restarted
-// meanwhile. It gives up where the server refuses.
+// meanwhile. It gives up where the server refuses, or does not serve for the client's
+// patience.
 func (c *Client) Wait(ctx context.Context, id string, seen func(Update)) (Instance, error) {
-	pause := rewatchFirst
+	pause, away := rewatchFirst, time.Time{}
 	for {
 		var last Instance
 		err := c.Watch(ctx, id, func(u Update) error {
-			pause = rewatchFirst
+			pause, away = rewatchFirst, time.Time{}
 			if seen != nil {
 				seen(u)
 			}
@@ -176,6 +177,10 @@ func (c *Client) Wait(ctx context.Context, id string, seen func(Update)) (Instan
 			return last, ctx.Err()
 		case errors.As(err, &p) && p.Status < http.StatusInternalServerError:
 			return last, err
+		case away.IsZero():
+			away = time.Now()
+		case time.Since(away) > c.patience:
+			return last, fmt.Errorf("gave up after %s: %w", c.patience, err)
 		}
 		select {
 		case <-ctx.Done():

@@ -1,6 +1,9 @@
 -- Times are UTC milliseconds; 0 means none. Ids come from id_block. States are words of the documents.
 -- +goose Up
 
+-- One row, made at the cluster's birth. layout_floor is the lowest epoch that the next layout of slots
+-- may have: each committed layout raises it, so that a registry that was wiped starts above what
+-- masters have seen. Nothing reads it until slots are divided.
 CREATE TABLE cluster (
   one             BIGINT NOT NULL PRIMARY KEY,
   id              VARCHAR(64) NOT NULL,
@@ -64,6 +67,9 @@ CREATE TABLE workflow_layout (
   updated_at      BIGINT NOT NULL
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
+-- lent is 1 where the master of the slot is at its limit and any master may take the command.
+-- The next in order are lent first, so a walk along command_order finds them without an index.
+-- Nothing sets it until masters have limits.
 CREATE TABLE command (
   id              BIGINT NOT NULL PRIMARY KEY,
   kind            VARCHAR(16) NOT NULL,
@@ -74,6 +80,7 @@ CREATE TABLE command (
   trigger_key     VARBINARY(255) NULL,
   slot            BIGINT NOT NULL,
   priority        BIGINT NOT NULL,
+  lent            BIGINT NOT NULL DEFAULT 0,
   created_at      BIGINT NOT NULL
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 CREATE INDEX command_order ON command (priority, id, slot);

@@ -1,4 +1,4 @@
-package spawn
+package site
 
 import (
 	"errors"
@@ -57,6 +57,26 @@ func (c compose) names(role string) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// scale returns the services of a role, n of them; 0 is as many as the file has. What the
+// file lacks is made from its last one, under a name that counts on.
+func (c compose) scale(role string, n int) []string {
+	names := c.names(role)
+	if n == 0 || len(names) == 0 {
+		return names
+	}
+	for last := len(names); len(names) < n; {
+		name, pattern := fmt.Sprintf("%s-%d", role, len(names)+1), names[last-1]
+		more := c[pattern]
+		more.Command = slices.Clone(more.Command)
+		for i, arg := range more.Command {
+			more.Command[i] = strings.ReplaceAll(arg, pattern, name)
+		}
+		c[name] = more
+		names = append(names, name)
+	}
+	return names[:n]
 }
 
 // arguments gives a service's command and environment with the places of the containers

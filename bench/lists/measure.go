@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	stdsql "database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/sql"
+)
+
+const (
+	pageRows = 50   // of a page, as the console asks
+	deepPage = 1000 // the page that a person never reaches, and a script does
+)
+
+// list is one list and how it is asked for.
+type list struct {
+	what string
+	ask  func(context.Context) (shown int, err error)
+}
+
+// result is what one list cost.
+type result struct {
+	what     string
+	shown    int
+	examined string // "-" where the database does not count
+	p50, p99 time.Duration
+}
+
+// results are all lists of one store.
+type results struct {
+	database  string
+	instances int
+	lists     []result
+}
+
+// measure fills a database and asks for every list.
+func measure(ctx context.Context, d database, n, repeats int) (out results, err error) {
+	db, err := d.create(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, d.remove(context.WithoutCancel(ctx), db), db.Close()) }()
+	out.instances = n
+	if out.database, err = d.name(ctx, db); err != nil {
+		return out, err
+	}
+	s, err := sql.Open(ctx, sql.Config{DSN: d.dsn()})
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.Migrate(ctx); err != nil {
+		return out, err
+	}
+	began := time.Now()
+	at, err := fill(ctx, s, d, db, n)
+	if err != nil {
+		return out, err
+	}
+	progress("%s: %d instances written in %v", out.database, n, time.Since(began).Round(time.Millisecond))
+	asked, err := lists(ctx, s, at, n)
+	if err != nil {
+		return out, err
+	}
+	for _, l := range asked {
+		r, err := cost(ctx, d, db, l, repeats)
+		if err != nil {
+			return out, fmt.Errorf("%s: %w", l.what, err)
+		}
+		out.lists = append(out.lists, r)
+	}
+	return out, nil
+}
+
+// lists are those that the console and the API show.
+func lists(ctx context.Context, s *sql.Store, at place, n int) ([]list, error) {
+	page := func(what string, f sql.InstanceFilter, cursor string) list {
+		return list{what, func(ctx context.Context) (int, error) {
+			rows, _, err := s.Instances(ctx, f, sql.Page{Limit: pageRows, Cursor: cursor})
+			return len(rows), err
+		}}
+	}
+	counts := func(what string, f sql.InstanceFilter) list {
+		return list{what, func(ctx context.Context) (int, error) {
+			by, err := s.InstanceCounts(ctx, f)
+			return len(by), err
+		}}
+	}
+	deep, number, err := turn(ctx, s, min(deepPage, n/pageRows))
+	if err != nil {
+		return nil, fmt.Errorf("turn to page %d: %w", deepPage, err)
+	}
+	failed, none := []dag.InstanceState{dag.InstanceFailed}, []dag.InstanceState{dag.InstanceRunning}
+	middle := dag.Millis(born + 500*n)
+	return []list{
+		page("newest first", sql.InstanceFilter{}, ""),
+		page("of a project", sql.InstanceFilter{ProjectIDs: []int64{at.project}}, ""),
+		page("of a workflow", sql.InstanceFilter{WorkflowID: at.workflow}, ""),
+		page("failed", sql.InstanceFilter{States: failed}, ""),
+		page("failed, of a project", sql.InstanceFilter{ProjectIDs: []int64{at.project}, States: failed}, ""),
+		page("running (there are none)", sql.InstanceFilter{States: none}, ""),
+		page("created in the older half", sql.InstanceFilter{To: middle}, ""),
+		page(fmt.Sprintf("page %d (the last of a smaller store)", deepPage), sql.InstanceFilter{}, deep),
+		counts("counts by state", sql.InstanceFilter{}),
+		counts("counts by state, of a project", sql.InstanceFilter{ProjectIDs: []int64{at.project}}),
+		counts("counts by state, of a workflow", sql.InstanceFilter{WorkflowID: at.workflow}),
+	}, checkTurn(number, n)
+}
+
+// turn follows the cursors to a page and returns the one that opens it.
+func turn(ctx context.Context, s *sql.Store, to int) (cursor string, number int, err error) {
+	for number = 1; number < to; number++ {
+		_, next, err := s.Instances(ctx, sql.InstanceFilter{}, sql.Page{Limit: pageRows, Cursor: cursor})
+		if err != nil || next == "" {
+			return cursor, number, err
+		}
+		cursor = next
+	}
+	return cursor, number, nil
+}
+
+// checkTurn refuses a list whose cursors ended early: its last page would not be the one named.
+func checkTurn(number, n int) error {
+	if want := max(1, min(deepPage, n/pageRows)); number != want {
+		return fmt.Errorf("the cursors ended at page %d of %d instances, want %d", number, n, want)
+	}
+	return nil
+}
+
+// cost asks for a list once to warm it, once to count, and then for its times.
+func cost(ctx context.Context, d database, db *stdsql.DB, l list, repeats int) (r result, err error) {
+	r = result{what: l.what, examined: "-"}
+	if r.shown, err = l.ask(ctx); err != nil {
+		return r, err
+	}
+	// Reading the counters counts, too.
+	var before [3]int64
+	counted := false
+	for i := range before {
+		if i == 2 {
+			if _, err = l.ask(ctx); err != nil {
+				return r, err
+			}
+		}
+		if before[i], counted, err = d.examined(ctx, db); err != nil {
+			return r, fmt.Errorf("read the counters: %w", err)
+		}
+	}
+	if counted {
+		r.examined = fmt.Sprint(before[2] - before[1] - (before[1] - before[0]))
+	}
+	took := make([]time.Duration, repeats)
+	for i := range took {
+		began := time.Now()
+		if _, err := l.ask(ctx); err != nil {
+			return r, err
+		}
+		took[i] = time.Since(began)
+	}
+	slices.Sort(took)
+	r.p50, r.p99 = took[len(took)/2], took[len(took)*99/100]
+	return r, nil
+}
+
+// markdown is the table of one database: each list on few instances and on many.
+func markdown(few, many results) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s, pages of %d. Rows: those shown, and those that the database read for it; times in ms.\n\n", many.database, pageRows)
+	fmt.Fprintf(&b, "| list | %d instances: rows | p50 / p99 | %d instances: rows | p50 / p99 |\n|---|---|---|---|---|\n", few.instances, many.instances)
+	for i, m := range many.lists {
+		f := few.lists[i]
+		fmt.Fprintf(&b, "| %s | %d, %s | %s / %s | %d, %s | %s / %s |\n", m.what, f.shown, f.examined, ms(f.p50), ms(f.p99),
+			m.shown, m.examined, ms(m.p50), ms(m.p99))
+	}
+	return b.String()
+}

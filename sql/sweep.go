@@ -1,0 +1,52 @@
+package sql
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/porpoise/porpoise/dag"
+)
+
+// maxSwept bounds the rows of one sweep: it holds the writers up for some milliseconds at most.
+const maxSwept = 512
+
+// Sweep deletes rows that have outlived their use, 512 at most, and returns how many: the
+// Idempotency-Keys that a day has passed over. A caller who gets 512 may call again at once;
+// several processes may sweep together. Where nothing is old it only reads.
+func (s *Store) Sweep(ctx context.Context) (n int, err error) {
+	until := s.millis().Add(-idempotencyKept)
+	keys, err := collect(ctx, s, func(scan func(...any) error) (k requestKey, err error) {
+		return k, scan(&k.user, &k.key)
+	}, `SELECT user_id, request_key FROM idempotency WHERE created_at <= ? ORDER BY created_at LIMIT ?`, until, maxSwept)
+	if err != nil {
+		return 0, fmt.Errorf("read old idempotency keys: %w", err)
+	}
+	if len(keys) == 0 {
+		return 0, nil
+	}
+	if n, err = s.sweepKeys(ctx, keys, until); err != nil {
+		return 0, fmt.Errorf("delete old idempotency keys: %w", err)
+	}
+	return n, nil
+}
+
+// sweepKeys deletes those of the keys that are old still: a start may have given one a new
+// answer since it was read. The plus keeps the databases from walking all old rows by
+// their age instead of those few by their keys.
+func (s *Store) sweepKeys(ctx context.Context, keys []requestKey, until dag.Millis) (n int, err error) {
+	args := []any{until}
+	for _, k := range keys {
+		args = append(args, k.user, k.key)
+	}
+	err = s.write(ctx, func(tx *sqlTx) error {
+		res, err := tx.ExecContext(ctx, `DELETE FROM idempotency WHERE +created_at <= ? AND `+
+			s.dial.rowsIn("(user_id, request_key)", 2, len(keys)), args...)
+		if err != nil {
+			return err
+		}
+		met, err := res.RowsAffected()
+		n = int(met)
+		return err
+	})
+	return n, err
+}
