@@ -25,7 +25,7 @@ build: ## Build bin/porpoise
 console: ## Build the web console, where its source and Node are there
 	@if [ ! -f ui/package.json ]; then echo "console: no source here, the binary carries a placeholder page"; \
 	elif ! command -v npm >/dev/null; then echo "console: no npm here, the binary carries what is in ui/dist"; \
-	else cd ui && npm ci --no-audit --no-fund && npm run build; fi
+	else cd ui && npm install --no-save --no-audit --no-fund && npm run build; fi
 
 test: check compose tests test-console ## Everything that must hold, as .ci/run runs it
 
@@ -35,7 +35,7 @@ test-console: ## The web console: types, lint, unit tests, bundle budget, journe
 		if [ -n "$${CI:-}" ]; then echo "console: CI needs npm (Node 20 or newer)"; exit 1; fi; \
 		echo "console: left out, there is no npm here"; \
 	else \
-		cd ui && npm ci --no-audit --no-fund && npm run check && npm test && npm run build && \
+		cd ui && npm install --no-save --no-audit --no-fund && npm run check && npm test && npm run build && \
 		cd .. && $(MAKE) --no-print-directory build && cd ui && npm run e2e; \
 	fi
 
