@@ -3,13 +3,19 @@
 
 type Raw = Record<string, unknown>;
 
-function text(raw: Raw, key: string, max = 400): string | undefined {
+/** plain gives a value as it stands in the address: the router reads 1 as a number. */
+function plain(raw: Raw, key: string): string | undefined {
   const v = raw[key];
-  return typeof v === "string" && v !== "" && v.length <= max ? v : undefined;
+  return typeof v === "string" || typeof v === "number" || typeof v === "boolean" ? String(v) : undefined;
+}
+
+function text(raw: Raw, key: string, max = 400): string | undefined {
+  const v = plain(raw, key);
+  return v !== undefined && v !== "" && v.length <= max ? v : undefined;
 }
 
 function oneOf<T extends string>(raw: Raw, key: string, allowed: readonly T[]): T | undefined {
-  const v = raw[key];
+  const v = plain(raw, key);
   return allowed.find((a) => a === v);
 }
 

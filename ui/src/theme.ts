@@ -1,4 +1,4 @@
-import { createTheme, type MantineColorsTuple } from "@mantine/core";
+import { createTheme, defaultVariantColorsResolver, type MantineColorsTuple } from "@mantine/core";
 
 // The accent is ink: tokens.css gives its colours for both themes. The tuple is only what
 // the library wants to see; none of its ten values reaches the screen.
@@ -11,6 +11,11 @@ export const theme = createTheme({
   primaryColor: "ink",
   colors: { ink },
   defaultRadius: 6,
+  // What is filled has the ink's opposite as its text, in both themes.
+  variantColorResolver: (input) => {
+    const colors = defaultVariantColorsResolver(input);
+    return input.variant === "filled" ? { ...colors, color: "var(--ink-on)" } : colors;
+  },
   respectReducedMotion: true,
   cursorType: "pointer",
   components: {

@@ -39,8 +39,9 @@ export function SettingsMenu({ me, onKeys }: { me: Me; onKeys: () => void }) {
   const client = useQueryClient();
   const leave = async () => {
     await signOut().catch(() => undefined); // a session that is gone is signed out too
-    client.clear();
     client.setQueryData(sessionQuery.queryKey, null);
+    // The next person must not see what this one has read.
+    client.removeQueries({ predicate: (q) => q.queryKey[0] !== "session" });
   };
   const choices = [
     { value: "browser", label: zoneLabel("browser", t("top.zoneBrowser")) },
