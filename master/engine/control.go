@@ -14,7 +14,7 @@ const controlEvery = time.Second
 
 // Nudge says that an instance has a new control row. It only saves waiting.
 func (e *Engine) Nudge(instance int64) {
-	if e.here(instance) {
+	if e.Has(instance) {
 		e.controls.push(instance)
 	}
 }

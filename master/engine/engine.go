@@ -206,7 +206,7 @@ func (e *Engine) Report(ctx context.Context, r *rpc.Report, answer func(verdict,
 	if e.post(id.GetInstanceId(), mail{input: report, answer: answer}) {
 		return
 	}
-	if e.here(id.GetInstanceId()) {
+	if e.Has(id.GetInstanceId()) {
 		return // the mailbox is full: no answer, it will be sent again
 	}
 	e.answerForeign(ctx, id.GetInstanceId(), answer)
@@ -228,7 +228,8 @@ func (e *Engine) answerForeign(ctx context.Context, instance int64, answer func(
 	}
 }
 
-func (e *Engine) here(instance int64) bool {
+// Has says whether an instance is in memory.
+func (e *Engine) Has(instance int64) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.actors[instance] != nil

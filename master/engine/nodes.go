@@ -195,7 +195,7 @@ func (e *Engine) Check(id *rpc.AttemptID) string {
 	switch {
 	case r != nil && r.token == id.GetToken():
 		return VerdictOK
-	case e.here(id.GetInstanceId()):
+	case e.Has(id.GetInstanceId()):
 		return VerdictStale
 	default:
 		return VerdictNotOwner

@@ -6,6 +6,7 @@ package failover
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,11 +30,16 @@ const (
 type Store interface {
 	Owners(ctx context.Context) ([]sql.OwnerCount, error)
 	TakeOver(ctx context.Context, from, to string, limit int) ([]sql.Claimed, error)
+	// Owned returns ids of the owner's instances above after, in order.
+	Owned(ctx context.Context, owner string, after int64, limit int) ([]int64, error)
+	// Load reads those of the instances that the owner owns.
+	Load(ctx context.Context, owner string, ids []int64) ([]sql.Claimed, error)
 }
 
-// Instances takes over.
+// Instances takes over. Admit passes over what it has already.
 type Instances interface {
 	Room() int
+	Has(id int64) bool
 	Admit(claimed []sql.Claimed)
 }
 
@@ -51,6 +57,7 @@ type Failover struct {
 	log     hclog.Logger
 	members chan map[string]bool
 	absent  map[string]time.Time // owner -> since when it is no member
+	doubt   bool                 // a takeover got no answer: it may have been written all the same
 }
 
 // New returns a Failover; it takes nothing over before the first Members.
@@ -93,9 +100,36 @@ func (f *Failover) Run(ctx context.Context) error {
 			f.log.Debug("owners not read", "error", err)
 			continue
 		}
+		if f.doubt {
+			f.resolve(ctx)
+		}
 		for _, owner := range f.dead(live, owners, time.Now()) {
 			f.takeOver(ctx, owner)
 		}
+	}
+}
+
+// resolve takes in what this master owns without having it, after a takeover whose answer was lost.
+func (f *Failover) resolve(ctx context.Context) {
+	self := f.Self.String()
+	for after := int64(0); ; {
+		ids, err := f.Store.Owned(ctx, self, after, maxTakeOver)
+		if err != nil {
+			f.log.Debug("own instances not read", "error", err)
+			return
+		}
+		if len(ids) == 0 {
+			f.doubt = false
+			return
+		}
+		after = ids[len(ids)-1]
+		ids = slices.DeleteFunc(ids, f.Instances.Has)
+		claimed, err := f.Store.Load(ctx, self, ids)
+		if err != nil {
+			f.log.Debug("own instances not loaded", "error", err)
+			return
+		}
+		f.Instances.Admit(claimed)
 	}
 }
 
@@ -137,6 +171,7 @@ func (f *Failover) takeOver(ctx context.Context, owner string) {
 		claimed, err := f.Store.TakeOver(ctx, owner, f.Self.String(), limit)
 		if err != nil {
 			f.log.Warn("instances not taken over", "from", owner, "error", err)
+			f.doubt = true
 			break
 		}
 		f.Instances.Admit(claimed)

@@ -15,8 +15,10 @@ import (
 
 // owners is a store that only knows who owns how much.
 type owners struct {
-	count map[string]int
-	taken []string
+	count  map[string]int
+	taken  []string
+	loaded []int64
+	lose   bool // the answer of the next takeover
 }
 
 func (o *owners) Owners(context.Context) ([]sql.OwnerCount, error) {
@@ -35,10 +37,28 @@ func (o *owners) TakeOver(_ context.Context, from, to string, limit int) ([]sql.
 	if o.count[from] == 0 {
 		delete(o.count, from)
 	}
+	if o.lose {
+		o.lose = false
+		return nil, sql.ErrUnavailable
+	}
 	return make([]sql.Claimed, n), nil
 }
 
+func (o *owners) Owned(_ context.Context, owner string, after int64, limit int) ([]int64, error) {
+	var ids []int64
+	for id := after + 1; id <= int64(o.count[owner]) && len(ids) < limit; id++ {
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+func (o *owners) Load(_ context.Context, _ string, ids []int64) ([]sql.Claimed, error) {
+	o.loaded = append(o.loaded, ids...)
+	return make([]sql.Claimed, len(ids)), nil
+}
+
 func (o *owners) Room() int           { return 1000 }
+func (o *owners) Has(id int64) bool   { return id == 1 }
 func (o *owners) Admit([]sql.Claimed) {}
 
 func TestOnlyOwnersThatAreGoneForAWhileAreTakenOver(t *testing.T) {
@@ -73,6 +93,27 @@ func TestOnlyOwnersThatAreGoneForAWhileAreTakenOver(t *testing.T) {
 		}
 		if store.count["dead:d"] != 0 {
 			t.Errorf("%d instances of the dead master were left", store.count["dead:d"])
+		}
+	})
+}
+
+func TestATakeoverWithoutAnAnswerIsLookedUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &owners{count: map[string]int{"self:now": 1, "self:before": 3}, lose: true}
+		f := New(Config{
+			Self: rpc.Process{Node: "self", Incarnation: "now"}, Store: store, Instances: store, Logger: hclog.NewNullLogger(),
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() { defer close(done); _ = f.Run(ctx) }()
+		f.Members(map[string]bool{"self:now": true})
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		cancel()
+		<-done
+		if want := []int64{2, 3, 4}; !slices.Equal(store.loaded, want) {
+			t.Errorf("looked up %v, want %v: all that is owned and not in memory, once", store.loaded, want)
 		}
 	})
 }
