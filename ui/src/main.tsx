@@ -4,6 +4,7 @@ import "@mantine/notifications/styles.css";
 import "./styles/tokens.css";
 import "./styles/app.css";
 import "./styles/pages.css";
+import "./styles/instance.css";
 import { localStorageColorSchemeManager, MantineProvider } from "@mantine/core";
 import { Notifications } from "@mantine/notifications";
 import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
