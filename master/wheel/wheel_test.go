@@ -102,3 +102,20 @@ func BenchmarkArmAndDisarm(b *testing.B) {
 		w.Disarm(-1)
 	}
 }
+
+// A key that moves to a finer level in the very turn before its moment must wait for it.
+func TestAKeyJustBehindACoarseSlotDoesNotFireEarly(t *testing.T) {
+	t.Parallel()
+	for level := 1; level < levels; level++ {
+		w := New(func(int) {})
+		w.now = 0
+		boundary := int64(3) << (level * slotBits)
+		w.Arm(level, boundary+1)
+		if due, _ := w.advance(boundary); len(due) > 0 {
+			t.Errorf("level %d: a key fired at %d, want %d", level, boundary, boundary+1)
+		}
+		if due, _ := w.advance(boundary + 1); len(due) != 1 {
+			t.Errorf("level %d: %d keys fired at their moment, want 1", level, len(due))
+		}
+	}
+}
