@@ -7,11 +7,12 @@ BIN := bin
 GOLANGCI_VERSION := v2.15.0
 DATA ?= porpoise-data
 HTTP ?= 127.0.0.1:8080
+BEFORE ?= HEAD~1
 # The product is one static binary; only the race detector needs cgo.
 export CGO_ENABLED ?= 0
 GO_FILES := $(shell git ls-files '*.go' 2>/dev/null)
 
-.PHONY: help run build console compose test check format vet lint generated race tests test-console test-mysql bench demo-real mutants clean
+.PHONY: help run build console compose test check format vet lint generated race tests test-console test-mysql bench bench-rebalance bench-failover bench-outage bench-console demo-real sim mixed mutants chaos chaos-smoke crash-matrix planted clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 16
@@ -27,7 +28,7 @@ console: ## Build the web console, where its source and Node are there
 	elif ! command -v npm >/dev/null; then echo "console: no npm here, the binary carries what is in ui/dist"; \
 	else cd ui && npm install --no-save --no-audit --no-fund && npm run build; fi
 
-test: check compose tests test-console ## Everything that must hold, as .ci/run runs it
+test: check compose tests chaos-smoke test-console ## Everything that must hold, as .ci/run runs it
 
 # npm install and not npm ci: the lock file has the linter's program for Linux only, and npm ci
 # wants those of every platform. --no-save keeps to the versions in the lock file all the same.
@@ -83,12 +84,54 @@ test-mysql: ## The store's tests on MySQL: PORPOISE_TEST_MYSQL=root:pw@tcp(host:
 bench: build ## Measure, against limits measured in the same run; a table on the screen
 	go run ./bench/bars --porpoise $(BIN)/porpoise
 	scripts/with-mariadb --flush=1 go run ./bench/lists
+	@$(MAKE) --no-print-directory bench-console
+
+bench-rebalance: build ## Let the masters of a real cluster come and go, 200 times at 50 starts a second (some ten minutes)
+	scripts/with-mariadb --flush=1 go run ./bench/rebalance --porpoise $(BIN)/porpoise
+
+bench-failover: build ## Kill masters and workers of a real cluster, and say how soon their work goes on elsewhere (half an hour)
+	go run ./bench/cluster --porpoise $(BIN)/porpoise
+
+bench-outage: build ## Take etcd, the database and the processors away from a cluster under load (half an hour; a full disk needs root)
+	go run ./bench/outage --porpoise $(BIN)/porpoise -database 10s -hung 10s -connections 30s -readonly 30s -slow 60s -etcd 5m -turns 60s -burn 10m \
+		$(if $(filter 0,$(shell id -u)),-full 60s)
+
+bench-console: console build ## Measure the console in a real Chromium against its budgets (Node, Chromium)
+	@if ! command -v node >/dev/null; then echo "console: left out, there is no node here"; else node bench/console/main.mjs; fi
 
 demo-real: build ## Run real workflows, on one node and on a cluster of processes
 	scripts/with-mariadb --flush=1 go run ./bench/real --porpoise $(BIN)/porpoise $(if $(PORPOISE_INPUTS),--inputs $(PORPOISE_INPUTS))
 
-mutants: ## Plant faults in the core; every one must be caught by its tests
-	go run ./dag/mutants
+SEEDS ?= 2000
+sim: ## Run simulated clusters with everything going wrong; a verdict as JSON (SEEDS=..., SIM='-seed 1 -duration 1h')
+	go run ./bench/sim -count $(SEEDS) $(SIM)
+
+mixed: ## Run today's binary beside that of an earlier commit, in both orders (BEFORE=..., the last commit by default)
+	@dir=$$(mktemp -d) && trap 'git worktree remove --force "$$dir/tree"; rm -rf "$$dir"' EXIT && \
+	git worktree add -q --detach "$$dir/tree" $(BEFORE) && (cd "$$dir/tree" && go build -trimpath -o "$$dir/porpoise" ./cmd/porpoise) && \
+	PORPOISE_TEST_BEFORE="$$dir/porpoise" go test -count=1 -timeout 10m -tags mixed -run 'TestAVersionWorks|TestANodeIsUpgraded' ./bench/site
+
+mutants: ## Plant faults in the core and in the barrier; every one must be caught by its tests
+	go run ./internal/house/mutants
+
+# Four runs of 250 faults each, the last on SQLite: 1,000 in all, each class of 16 some 60 times.
+RUNS ?= 1 2 3 4
+chaos: ## Break a whole cluster 1,000 times (an hour and a half; RUNS=seeds, JSON verdicts on the screen)
+	@profile=; for seed in $(RUNS); do \
+		if [ "$$seed" = "$(lastword $(RUNS))" ]; then profile=-sqlite; fi; \
+		go run ./bench/chaos -seed $$seed -faults 250 -within 20m -quota 12 $$profile; \
+	done
+
+SEED ?= 60
+chaos-smoke: ## Break a whole cluster 60 times, in less than 5 minutes (SEED=...)
+	@echo "== a cluster of 3 masters, 3 workers, 2 apiservers, 3 etcd and MariaDB is broken 60 times"
+	go run ./bench/chaos -seed $(SEED) -faults 60 -within 225s -rate 1.2 -quiet
+
+crash-matrix: ## End, delay or fail the product at every failpoint, one run each
+	go run ./bench/chaos/matrix
+
+planted: ## Plant bugs in the product; a chaos run must catch each
+	go run ./bench/chaos/planted
 
 clean: ## Remove what was built (not data folders)
 	rm -rf $(BIN)

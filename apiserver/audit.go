@@ -47,6 +47,9 @@ func (s *Server) record(ctx context.Context, c *call, status int) {
 	if (c.spec.safe() && !refused && c.spec.id != "sign-in-link") || c.spec.unaudited && !refused {
 		return
 	}
+	if c.who == nil && status == http.StatusServiceUnavailable {
+		return // it was sent away before anybody looked who asks for what
+	}
 	row := sql.AuditRow{CreatedAt: s.at(), Address: c.ip, Action: c.spec.id, Object: c.object(), Outcome: "done", Detail: http.StatusText(status) + " " + c.id}
 	if c.who != nil {
 		row.Actor = c.who.name
@@ -62,6 +65,17 @@ func (s *Server) record(ctx context.Context, c *call, status int) {
 			s.metrics.audited.WithLabelValues("dropped").Inc()
 		}
 		return
+	}
+	s.queue(ctx, row)
+}
+
+// queue puts a row where the writer finds it. Only where there is no place is there something to wait
+// for, and then no longer than the request lives: one that is over already has its place, too.
+func (s *Server) queue(ctx context.Context, row sql.AuditRow) {
+	select {
+	case s.audit.rows <- row:
+		return
+	default:
 	}
 	select {
 	case s.audit.rows <- row:

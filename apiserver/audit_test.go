@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -40,5 +41,33 @@ func TestChangesAndRefusalsAreAudited(t *testing.T) {
 	}
 	if strings.Contains(all, "vera|get-instance") {
 		t.Errorf("a read was audited:\n%s", all)
+	}
+}
+
+func TestAChangeIsAuditedThoughItsCallerHasGone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	const changes = 64 // one alone might have luck
+	for range changes {
+		b.server.record(gone, &call{spec: &spec{id: "stop", method: "POST"}, who: &principal{name: "ann"}}, 202)
+	}
+	b.server.record(gone, &call{spec: &spec{id: "stop", method: "POST"}}, 503)
+	b.settle()
+	rows, _, err := b.db.Audit(t.Context(), sql.Page{Limit: 2 * changes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, r := range rows {
+		if r.Actor == "ann" {
+			found++
+		} else if r.Action == "stop" {
+			t.Errorf("a request that was sent away at the door was audited: %+v", r)
+		}
+	}
+	if found != changes {
+		t.Errorf("%d of %d changes were audited", found, changes)
 	}
 }

@@ -21,6 +21,7 @@ const (
 	noBody         bodyKind = iota
 	jsonBody                // decoded and checked against the handler's type
 	definitionBody          // a workflow as YAML or JSON, read by dag
+	textBody                // as jsonBody, with a definition among its values
 )
 
 const (
@@ -33,8 +34,12 @@ const (
 var definitionTypes = []string{"application/yaml", "text/yaml", "application/x-yaml", "application/json"}
 
 func (k bodyKind) limit() int64 {
-	if k == definitionBody {
+	switch k {
+	case definitionBody:
 		return maxDefinitionBody
+	case textBody:
+		return maxDefinitionBody + maxBody
+	case noBody, jsonBody:
 	}
 	return maxBody
 }
@@ -86,7 +91,7 @@ func (s *Server) takeBody(sp *spec, r **http.Request) *Problem {
 	if err != nil || !slices.Contains(sp.body.types(), media) {
 		return problem(http.StatusUnsupportedMediaType, "Content-Type must be "+strings.Join(sp.body.types(), " or "))
 	}
-	if sp.body == jsonBody {
+	if sp.body == jsonBody || sp.body == textBody {
 		if p := checkJSON(body); p != nil {
 			return p
 		}

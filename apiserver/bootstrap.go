@@ -22,9 +22,9 @@ const (
 // ErrBootstrapped says that there are users already: the admin's password is his.
 var ErrBootstrapped = errors.New("users exist already")
 
-// Bootstrap creates the first admin with a random password, a token for scripts, and
-// the path of a one-time sign-in link, to be put behind the server's address. It does
-// so once in the life of a database; later calls, and the losers of a race, get
+// Bootstrap creates the first admin with a random password, which signs in until he has
+// chosen his own, a token for scripts, and the path of a one-time sign-in link, to be put
+// behind the server's address. It does so once in the life of a database; later calls, and the losers of a race, get
 // ErrBootstrapped. The caller keeps the secrets where only its user can read them.
 func (s *Server) Bootstrap(ctx context.Context) (password, token, link string, err error) {
 	users, _, err := s.store.Users(ctx, sql.Page{Limit: 1})
@@ -39,7 +39,7 @@ func (s *Server) Bootstrap(ctx context.Context) (password, token, link string, e
 	if err != nil {
 		return "", "", "", err
 	}
-	u, err := s.store.CreateUser(ctx, sql.User{Name: adminName, PasswordHash: hash, Admin: true, CreatedAt: s.at(), UpdatedAt: s.at()})
+	u, err := s.store.CreateUser(ctx, sql.User{Name: adminName, PasswordHash: hash, Admin: true, MustChange: true, CreatedAt: s.at(), UpdatedAt: s.at()})
 	if errors.Is(err, sql.ErrExists) {
 		return "", "", "", ErrBootstrapped
 	}
@@ -51,18 +51,18 @@ func (s *Server) Bootstrap(ctx context.Context) (password, token, link string, e
 	if err != nil {
 		return "", "", "", fmt.Errorf("create the admin's token: %w", err)
 	}
-	if link, err = s.SignInLink(ctx, adminName); err != nil {
+	if link, err = s.AdminLink(ctx); err != nil {
 		return "", "", "", err
 	}
 	return password, token, link, nil
 }
 
-// SignInLink makes a one-time link that signs its opener in as the named user, for 15
+// AdminLink makes a one-time link that signs its opener in as the first admin, for 15
 // minutes. It is for whoever runs the server: cmd prints it on the screen.
-func (s *Server) SignInLink(ctx context.Context, user string) (path string, err error) {
-	u, err := s.store.User(ctx, user)
+func (s *Server) AdminLink(ctx context.Context) (path string, err error) {
+	u, err := s.store.FirstAdmin(ctx)
 	if err != nil {
-		return "", fmt.Errorf("read user %s: %w", user, err)
+		return "", err
 	}
 	secret := newSecret()
 	if err := s.store.CreateSignInLink(ctx, sql.SignInLink{Hash: hashSecret(secret), UserID: u.ID, CreatedAt: s.at(), ExpiresAt: dag.MillisOf(s.now().Add(linkLife))}); err != nil {

@@ -19,26 +19,10 @@ type NodeFace struct {
 	Slots       int      `json:"slots,omitempty"`
 	Weight      int      `json:"weight,omitempty"`
 	StartedAt   Time     `json:"started_at"`
+	Draining    string   `json:"draining,omitempty" doc:"Why it takes no work; absent: it does."`
 }
 
-// Slots is who owns the slots that commands are divided into.
-type Slots struct {
-	Count  int         `json:"count"`
-	Epoch  int64       `json:"epoch" doc:"Of the layout; it rises with every change."`
-	Owners []SlotRange `json:"owners" nullable:"false"`
-}
-
-// SlotRange is a run of slots with one owner.
-type SlotRange struct {
-	From   int    `json:"from"`
-	To     int    `json:"to" doc:"Inclusive."`
-	Master string `json:"master,omitempty" doc:"Absent: nobody."`
-}
-
-type (
-	nodeList    struct{ Body List[NodeFace] }
-	slotsAnswer struct{ Body Slots }
-)
+type nodeList struct{ Body List[NodeFace] }
 
 type createJoinToken struct {
 	Body struct {
@@ -63,7 +47,6 @@ func (s *Server) clusterRoutes() {
 	known := access{object: noObject}
 	add(s, spec{id: "list-masters", method: "GET", path: "/cluster/masters", tag: "cluster", summary: "List the masters that are alive", access: known}, s.listMasters)
 	add(s, spec{id: "list-workers", method: "GET", path: "/cluster/workers", tag: "cluster", summary: "List the workers that are alive", access: known}, s.listWorkers)
-	add(s, spec{id: "get-slots", method: "GET", path: "/cluster/slots", tag: "cluster", summary: "Which master owns which slots", access: known}, s.getSlots)
 	add(s, spec{
 		id: "create-join-token", method: "POST", path: "/cluster/join-tokens", tag: "cluster", summary: "Let a new node join", body: jsonBody, status: 201,
 		access: access{need: roleAdmin, object: noObject},
@@ -71,7 +54,7 @@ func (s *Server) clusterRoutes() {
 }
 
 func nodeFace(n Node) NodeFace {
-	return NodeFace{Name: n.Name, Incarnation: n.Incarnation, Address: n.Address, Version: n.Version, Groups: n.Groups, Slots: n.Slots, Weight: n.Weight, StartedAt: Time(n.StartedAt)}
+	return NodeFace{Name: n.Name, Incarnation: n.Incarnation, Address: n.Address, Version: n.Version, Groups: n.Groups, Slots: n.Slots, Weight: n.Weight, StartedAt: Time(n.StartedAt), Draining: n.Draining}
 }
 
 func (s *Server) listMasters(context.Context, *struct{}) (*nodeList, error) {
@@ -80,19 +63,6 @@ func (s *Server) listMasters(context.Context, *struct{}) (*nodeList, error) {
 
 func (s *Server) listWorkers(context.Context, *struct{}) (*nodeList, error) {
 	return &nodeList{Body: list(s.cfg.Cluster.Workers(), "", nodeFace)}, nil
-}
-
-func (s *Server) getSlots(context.Context, *struct{}) (*slotsAnswer, error) {
-	owners, epoch := s.cfg.Cluster.Slots()
-	out := &slotsAnswer{Body: Slots{Count: len(owners), Epoch: epoch, Owners: []SlotRange{}}}
-	for i, m := range owners {
-		if n := len(out.Body.Owners); n > 0 && out.Body.Owners[n-1].Master == m {
-			out.Body.Owners[n-1].To = i
-			continue
-		}
-		out.Body.Owners = append(out.Body.Owners, SlotRange{From: i, To: i, Master: m})
-	}
-	return out, nil
 }
 
 func (s *Server) createJoinToken(ctx context.Context, in *createJoinToken) (*joinTokenAnswer, error) {

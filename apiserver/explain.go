@@ -55,29 +55,23 @@ func (s *Server) explain(ctx context.Context, in *explain) (*explanationAnswer, 
 	if err := s.addMessages(ctx, row.ID, inst, plan, &e); err != nil {
 		return nil, err
 	}
+	if err := s.addHold(ctx, inst.State, &e); err != nil {
+		return nil, err
+	}
 	return &explanationAnswer{Body: e}, nil
 }
 
 // rebuild makes the instance of its rows, as a master does when it takes it over.
 func (s *Server) rebuild(ctx context.Context, row sql.InstanceRow, plan *dag.Plan) (*dag.Instance, error) {
-	var tasks []sql.TaskRow
+	tasks, err := s.allTasks(ctx, row.ID)
+	if err != nil {
+		return nil, err
+	}
 	var live []dag.Attempt
-	page := sql.Page{Limit: maxPage}
-	for {
-		rows, next, err := s.store.Tasks(ctx, row.ID, page)
-		if err != nil {
-			return nil, fmt.Errorf("read tasks: %w", err)
+	for _, t := range tasks {
+		if live, err = s.addLive(ctx, live, t); err != nil {
+			return nil, err
 		}
-		for _, t := range rows {
-			if live, err = s.addLive(ctx, live, t); err != nil {
-				return nil, err
-			}
-		}
-		tasks = append(tasks, rows...)
-		if next == "" {
-			break
-		}
-		page.Cursor = next
 	}
 	inst, err := sql.Rebuild(plan, &row, tasks, live)
 	if errors.Is(err, dag.ErrDamaged) {
@@ -102,6 +96,13 @@ func (s *Server) addLive(ctx context.Context, live []dag.Attempt, t sql.TaskRow)
 		dag.TaskSkipped, dag.TaskUpstreamFailed, dag.TaskDisabled:
 	}
 	return live, nil
+}
+
+// explainCodes lists every code that the API's explanations hold.
+func explainCodes() []string {
+	codes := append(dag.ExplanationCodes(), "message", "output", "no_master", "no_owner", "no_worker", "no_slots", "no_free_slot", "worker_gone", "held")
+	slices.Sort(codes)
+	return codes
 }
 
 func explanationFace(e dag.Explanation) Explanation {
@@ -133,8 +134,10 @@ func (s *Server) addMessages(ctx context.Context, instance int64, inst *dag.Inst
 	}
 	if a.Message != "" {
 		e.Causes = append(e.Causes, Explanation{Code: "message", Text: a.Message})
-	} else if line := lastLine(a.Tail); line != "" {
-		e.Causes = append(e.Causes, Explanation{Code: "output", Text: "its output ends: " + line})
+	}
+	// "ended with code 1" says less than the line before it.
+	if line := lastLine(a.Tail); line != "" {
+		e.Causes = append(e.Causes, Explanation{Code: "output", Args: map[string]string{"line": line}, Text: "its output ends: " + line})
 	}
 	return nil
 }
@@ -160,6 +163,14 @@ func (s *Server) addQueues(row sql.InstanceRow, inst *dag.Instance, task int, e 
 	if row.Owner == "" || !s.masterAlive(row.Owner) {
 		e.Causes = append(e.Causes, Explanation{Code: "no_owner", Text: "the master that drove it is gone; another one will take it over"})
 	}
+	for i := range inst.Tasks {
+		if t := &inst.Tasks[i]; (task < 0 || i == task) && t.State.Live() && t.Attempt.Worker != "" && !s.workerAlive(t.Attempt.Worker) {
+			e.Causes = append(e.Causes, Explanation{
+				Code: "worker_gone", Args: map[string]string{"worker": t.Attempt.Worker}, Text: "worker " + t.Attempt.Worker + " is not in the registry: it is silent or gone",
+			})
+			break // one is enough to know where to look
+		}
+	}
 	groups := map[string]bool{}
 	var order []string
 	for i := range inst.Tasks {
@@ -175,6 +186,10 @@ func (s *Server) addQueues(row sql.InstanceRow, inst *dag.Instance, task int, e 
 	for _, g := range order {
 		e.Causes = append(e.Causes, s.groupState(g))
 	}
+}
+
+func (s *Server) workerAlive(name string) bool {
+	return slices.ContainsFunc(s.cfg.Cluster.Workers(), func(n Node) bool { return n.Name == name })
 }
 
 func (s *Server) masterAlive(owner string) bool {

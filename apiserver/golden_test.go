@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/porpoise/porpoise/sql"
 )
 
 var update = flag.Bool("update", false, "write the golden answers anew")
@@ -18,6 +20,9 @@ var unsteady = []struct {
 	as   string
 }{
 	{regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"`), `"2026-11-21T12:00:00.000Z"`},
+	{regexp.MustCompile(`"token": ?"\d+\.[0-9a-f]{32}"`), `"token": "1.cafe"`},
+	{regexp.MustCompile(`"(system_[a-z_]*(?:date|time)",\s*"value)": ?"\d+"`), `"$1": "20261121"`},
+	{regexp.MustCompile(`"(system_workflow_instance_id",\s*"value|instance)": ?"\d+"`), `"$1": "1"`},
 	{regexp.MustCompile(`"((?:[a-z_]*_)?id)": ?"[^"]+"`), `"$1": "1"`},
 	{regexp.MustCompile(`"secret": ?"[^"]+"`), `"secret": "pp_..."`},
 	{regexp.MustCompile(`"token": ?"pj1[^"]+"`), `"token": "pj1.cafe..."`},
@@ -29,6 +34,23 @@ func TestAnswersAreAsTheyWere(t *testing.T) {
 	b := newBench(t)
 	id := b.seed("alpha")
 	b.assign(id)
+	if _, err := b.db.SaveFailover(t.Context(), sql.FailoverRow{
+		Kind: sql.FailoverMaster, Node: "m1", Incarnation: "a", Master: "m2:b", Cause: "the master left the registry", DetectedAt: 1, FinishedAt: 3,
+		Instances: 2, Adopted: 1, Lost: 1, Steps: []sql.FailoverStep{{Name: "absent", At: 1}, {Name: "taken", At: 2}, {Name: "settled", At: 3}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	fence, err := b.db.BeginSupervision(t.Context(), "m1:a", 1, 5_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, _ := parseID(id)
+	stuck := sql.RecoveryRow{InstanceID: number, Task: 1, Attempt: 1, Step: "killing", Failures: 2, CompleteBy: 30_002}
+	if err := b.db.AskRecovery(t.Context(), fence, 2, []sql.RecoveryRow{stuck}); err != nil {
+		t.Fatal(err)
+	}
+	b.rebalance()
+	b.signInAs(adminName, b.pass)
 	const w = "/api/v1/projects/alpha/workflows/daily"
 	in := "/api/v1/instances/" + id
 	for _, c := range []struct {
@@ -37,6 +59,9 @@ func TestAnswersAreAsTheyWere(t *testing.T) {
 	}{
 		{"project", "GET", "/api/v1/projects/alpha", "", 200},
 		{"projects", "GET", "/api/v1/projects", "", 200},
+		{"overview", "GET", "/api/v1/overview", "", 200},
+		{"workflow_overview", "GET", "/api/v1/projects/alpha/overview", "", 200},
+		{"sessions", "GET", "/api/v1/sessions", "", 200},
 		{"workflow", "GET", w, "", 200},
 		{"workflows", "GET", "/api/v1/projects/alpha/workflows", "", 200},
 		{"versions", "GET", w + "/versions", "", 200},
@@ -44,18 +69,33 @@ func TestAnswersAreAsTheyWere(t *testing.T) {
 		{"layout_none", "GET", w + "/layout", "", 200},
 		{"layout", "PUT", w + "/layout", `{"tasks":{"load":{"x":10,"y":20.5}}}`, 200},
 		{"validate", "POST", "/api/v1/validate", `{"name":"x","tasks":[{"name":"a","type":"nop"}]}`, 200},
+		{"validate_warnings", "POST", "/api/v1/validate?project=alpha&workflow=daily", `{"name":"daily","tasks":[{"name":"a","type":"noop"},{"name":"b","type":"shell","script":"echo ${x}","worker_group":"gpu"}]}`, 200},
+		{"validate_graph", "POST", "/api/v1/validate", `{"name":"x","tasks":[{"name":"a","type":"noop","needs":["b"]},{"name":"b","type":"noop","needs":["a","c"]}]}`, 200},
+		{"parameters", "POST", w + "/parameters", `{"task":"extract","params":{"day":7},"schedule_time":"2026-03-29T02:00:00Z"}`, 200},
 		{"instance", "GET", in, "", 200},
 		{"instances", "GET", "/api/v1/instances?state=running", "", 200},
 		{"tasks", "GET", in + "/tasks", "", 200},
 		{"attempts", "GET", in + "/tasks/extract/attempts", "", 200},
+		{"view", "GET", in + "/view?drawing=true", "", 200},
+		{"view_plain", "GET", in + "/view", "", 200},
 		{"events", "GET", in + "/events?limit=2", "", 200},
 		{"counts", "GET", "/api/v1/instances/counts?project=alpha", "", 200},
+		{"task_types", "GET", "/api/v1/task-types", "", 200},
 		{"graph", "GET", w + "/versions/1/graph", "", 200},
 		{"preview", "GET", in + "/preview?verb=stop", "", 200},
+		{"histogram", "GET", "/api/v1/instances/histogram?project=alpha", "", 200},
+		{"neighbours", "GET", in + "/neighbours", "", 200},
+		{"values", "GET", in + "/values", "", 200},
 		{"explain", "GET", in + "/explain", "", 200},
 		{"explain_task", "GET", in + "/explain?task=load", "", 200},
 		{"masters", "GET", "/api/v1/cluster/masters", "", 200},
 		{"workers", "GET", "/api/v1/cluster/workers", "", 200},
+		{"worker", "GET", "/api/v1/cluster/workers/w1", "", 200},
+		{"worker_drain", "POST", "/api/v1/cluster/workers/w1/drain", `{"reason":"kernel update","give_back_after_seconds":600}`, 202},
+		{"worker_resume", "POST", "/api/v1/cluster/workers/w1/resume", "", 202},
+		{"failovers", "GET", "/api/v1/cluster/failovers?kind=master", "", 200},
+		{"supervisor", "GET", "/api/v1/cluster/supervisor", "", 200},
+		{"recoveries", "GET", "/api/v1/cluster/recoveries", "", 200},
 		{"slots", "GET", "/api/v1/cluster/slots", "", 200},
 		{"join_token", "POST", "/api/v1/cluster/join-tokens", `{"role":"worker"}`, 201},
 		{"session", "GET", "/api/v1/session", "", 200},
@@ -63,8 +103,19 @@ func TestAnswersAreAsTheyWere(t *testing.T) {
 		{"users", "GET", "/api/v1/users", "", 200},
 		{"member", "PUT", "/api/v1/projects/alpha/members/admin", `{"role":"owner"}`, 200},
 		{"members", "GET", "/api/v1/projects/alpha/members", "", 200},
+		{"start_preview", "POST", w + "/start?preview=true", `{"start_tasks":["load"],"scope":"upstream"}`, 200},
 		{"start", "POST", w + "/start", `{"params":{"day":7},"priority":"high"}`, 202},
 		{"pause", "POST", in + "/pause", "", 202},
+		{"bulk", "POST", "/api/v1/instances/bulk", `{"verb":"recover","instances":[{"id":"` + id + `"}]}`, 200},
+		{"draft", "PUT", w + "/draft?base_version=1", `{"name":"daily","timeout":{"after":"1h"},"tasks":[{"name":"extract","type":"shell","script":"echo"},{"name":"c","type":"noop","needs":["extract"]}]}`, 201},
+		{"diff", "GET", w + "/versions/1/diff/draft", "", 200},
+		{"draft_required", "PUT", w + "/draft", "x", 428},
+		{"restored", "POST", w + "/versions/1/restore", `{"message":"as it was"}`, 200},
+		{"hold", "POST", "/api/v1/cluster/hold", `{"reason":"upgrade"}`, 202},
+		{"hold_again", "POST", "/api/v1/cluster/hold", "", 200},
+		{"explain_held", "GET", in + "/explain", "", 200},
+		{"release", "POST", "/api/v1/cluster/release", "", 200},
+		{"hold_none", "GET", "/api/v1/cluster/hold", "", 200},
 		{"not_found", "GET", "/api/v1/instances/9999999", "", 404},
 		{"wrong_fields", "POST", "/api/v1/cluster/join-tokens", `{"role":"king","uses":0,"exires":1}`, 422},
 	} {

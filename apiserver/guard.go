@@ -23,7 +23,7 @@ const handlerTimeout = 30 * time.Second
 // has, the length of its target, and the last line of defence against a panic.
 func (s *Server) outer() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := &call{id: s.prefix + "-" + strconv.FormatUint(s.requests.Add(1), 36), ip: s.clientIP(r), tls: r.TLS != nil}
+		c := &call{id: s.prefix + "-" + strconv.FormatUint(s.requests.Add(1), 36), ip: s.clientIP(r), agent: agentOf(r), tls: r.TLS != nil}
 		r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 		setHeaders(w.Header())
 		w.Header().Set("X-Request-Id", c.id)
@@ -53,6 +53,20 @@ func setHeaders(h http.Header) {
 	h.Set("X-Frame-Options", "DENY")
 }
 
+// maxAgent bounds what is kept of a client's own name for itself, as the column does.
+const maxAgent = 255
+
+// agentOf returns the client's name for itself, without what can't be shown.
+func agentOf(r *http.Request) string {
+	name := strings.Map(func(c rune) rune {
+		if c < ' ' || c > '~' {
+			return -1
+		}
+		return c
+	}, r.UserAgent())
+	return name[:min(len(name), maxAgent)]
+}
+
 // clientIP is who connects, or whom the proxy saw where one is trusted.
 func (s *Server) clientIP(r *http.Request) string {
 	if s.cfg.TrustProxy {
@@ -78,10 +92,15 @@ func (s *Server) guard(sp *spec, next http.Handler) http.Handler {
 		c := callOf(r.Context())
 		c.spec = sp
 		ctx := r.Context()
+		answering := context.Background()
+		if strings.HasPrefix(r.URL.Path, s.cfg.BasePath+"/api/") {
+			answering = s.patience.answering()
+		}
 		if !sp.stream {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, handlerTimeout)
 			defer cancel()
+			defer context.AfterFunc(answering, cancel)()
 			r = r.WithContext(ctx)
 		}
 		sw := &statusWriter{ResponseWriter: w}
@@ -94,7 +113,9 @@ func (s *Server) guard(sp *spec, next http.Handler) http.Handler {
 			_ = rc.SetReadDeadline(began.Add(bodyTimeout))
 			defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
 		}
-		if p := s.admit(sp, c, &r); p != nil {
+		if answering.Err() != nil {
+			writeProblem(sw, r, unavailable("the database does not answer: try again"))
+		} else if p := s.admit(sp, c, &r); p != nil {
 			writeProblem(sw, r, p)
 		} else {
 			next.ServeHTTP(sw, r)
@@ -123,6 +144,9 @@ func (s *Server) admit(sp *spec, c *call, r **http.Request) *Problem {
 		}
 	}
 	if !sp.access.open {
+		if !sp.early && who.session != "" && who.mustChange {
+			return wrongField(http.StatusForbidden, "password", "must_change_password", "", "choose a password of your own first")
+		}
 		if p := s.resolve(ctx, sp, c); p != nil {
 			return p
 		}

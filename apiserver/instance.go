@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/sql"
@@ -22,6 +23,7 @@ type Instance struct {
 	Round        int               `json:"round"`
 	Seq          int64             `json:"seq" doc:"The number of its latest event."`
 	Owner        string            `json:"owner,omitempty" doc:"The master that drives it."`
+	Epoch        int64             `json:"epoch" doc:"How often a master has taken it; what an older epoch writes is refused."`
 	ScheduleTime Time              `json:"schedule_time,omitempty"`
 	Params       map[string]string `json:"params" nullable:"false"`
 	StartTasks   []string          `json:"start_tasks,omitempty"`
@@ -117,6 +119,12 @@ type listInstances struct {
 	State    string `query:"state" maxLength:"200" doc:"States, comma-separated."`
 	From     string `query:"from" maxLength:"64" doc:"Created at or after, RFC 3339."`
 	To       string `query:"to" maxLength:"64" doc:"Created before, RFC 3339."`
+	IDs      string `query:"ids" maxLength:"4000" doc:"Only these, comma-separated, at most 200; no other filter than the caller's rights counts then."`
+	// These look into the rows: a page may then hold fewer than limit, with a next_cursor.
+	Version int    `query:"version" minimum:"0" maximum:"2147483647" doc:"Of the definition. This and the next look into the rows: a page may hold fewer than limit, even none, and still have a next_cursor."`
+	By      string `query:"by" maxLength:"512" doc:"Created by this user."`
+	Param   string `query:"param" maxLength:"512" doc:"name=value of one of its parameters contains this."`
+	Longer  string `query:"longer" maxLength:"32" doc:"Took longer than this, or runs for longer: 90s 10m 2h."`
 }
 
 // InstanceCounts says how many instances are in each state.
@@ -163,6 +171,7 @@ func instanceFace(r sql.InstanceRow) Instance {
 		Priority: priorityName(r.Priority), OnFailure: r.OnFailure, RerunOf: ID(r.RerunOf), CreatedBy: r.CreatedBy,
 		CreatedAt: Time(r.CreatedAt), StartedAt: Time(r.StartedAt), FinishedAt: Time(r.FinishedAt), Deadline: Time(r.Deadline),
 	}
+	in.Epoch = r.OwnerEpoch
 	in.Owner, _, _ = strings.Cut(r.Owner, ":")
 	if in.Params == nil {
 		in.Params = map[string]string{}
@@ -239,6 +248,21 @@ func (s *Server) instanceFilter(ctx context.Context, in *listInstances) (f sql.I
 			wrong = append(wrong, dag.FieldError{Field: t.field, Code: "invalid_time", Value: t.text, Message: err.Error()})
 		}
 		*t.to = m
+	}
+	if in.IDs != "" {
+		for text := range strings.SplitSeq(in.IDs, ",") {
+			id, ok := parseID(text)
+			if !ok || len(f.IDs) >= maxPage {
+				return f, false, badID("ids", text)
+			}
+			f.IDs = append(f.IDs, id)
+		}
+	}
+	f.Version, f.By, f.Param = in.Version, in.By, in.Param
+	if in.Longer != "" {
+		if f.LongerThan, err = time.ParseDuration(in.Longer); err != nil || f.LongerThan <= 0 {
+			wrong = append(wrong, dag.FieldError{Field: "longer", Code: "invalid_duration", Value: in.Longer, Message: "is not a duration like 90s, 10m or 2h"})
+		}
 	}
 	if in.Workflow != "" && in.Project == "" {
 		wrong = append(wrong, dag.FieldError{Field: "workflow", Code: "needs_project", Message: "a workflow's name is unique in its project only: give project too"})

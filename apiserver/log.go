@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -22,20 +23,38 @@ const defaultLogLimit = 64 << 10
 
 // LogWindow is a part of an attempt's output as JSON.
 type LogWindow struct {
-	Stream     string `json:"stream,omitempty"`
-	Offset     int64  `json:"offset" doc:"Of data, in bytes of the chosen stream."`
-	NextOffset int64  `json:"next_offset" doc:"Where the next window begins."`
-	Size       int64  `json:"size" doc:"Of the stream so far."`
-	EOF        bool   `json:"eof" doc:"The attempt is over and nothing follows."`
-	Data       string `json:"data" doc:"Bytes that are no UTF-8 are replaced; text/plain has them as they are."`
+	Stream     string  `json:"stream,omitempty"`
+	Offset     int64   `json:"offset" doc:"Of data, in bytes of the chosen stream."`
+	NextOffset int64   `json:"next_offset" doc:"Where the next window begins."`
+	Size       int64   `json:"size" doc:"Of the stream so far."`
+	EOF        bool    `json:"eof" doc:"The attempt is over and nothing follows."`
+	Line       int64   `json:"line" doc:"The line that data begins in, from 1; 0 where it is not known."`
+	Newlines   int64   `json:"newlines" doc:"Line ends of the stream so far."`
+	LeftOut    *LogGap `json:"left_out,omitempty" doc:"What was dropped of a long output, between its head and its tail."`
+	Data       string  `json:"data" doc:"Bytes that are no UTF-8 are replaced; text/plain has them as they are."`
 }
 
-type readLog struct {
+// LogGap is what a worker has dropped of an output that is longer than it keeps.
+type LogGap struct {
+	From      int64 `json:"from" doc:"The offset of the first byte that is not there."`
+	To        int64 `json:"to" doc:"The offset of the first byte that is there again."`
+	LinesFrom int64 `json:"lines_from" doc:"Line ends before from."`
+	LinesTo   int64 `json:"lines_to" doc:"Line ends before to."`
+}
+
+// AttemptLog is what every route about one attempt's output is told.
+type AttemptLog struct {
 	TaskPath
 	Number string `path:"number" maxLength:"32" doc:"The attempt's number."`
 	Stream string `query:"stream" enum:"stdout,stderr" doc:"Absent: both, as they came."`
+}
+
+type readLog struct {
+	AttemptLog
 	Offset int64  `query:"offset" doc:"In bytes of the chosen stream; negative counts from its end."`
+	Line   int64  `query:"line" minimum:"1" doc:"Begin at this line, from 1, whatever the offset."`
 	Limit  int    `query:"limit" minimum:"1" doc:"Bytes, at most 1048576; more is cut to that."`
+	Lines  int    `query:"lines" minimum:"1" maximum:"10000" doc:"End after so many lines, if limit allows them."`
 	Follow bool   `query:"follow" doc:"text/plain only: go on until the attempt ends."`
 	Accept string `header:"Accept"`
 }
@@ -46,29 +65,53 @@ func (s *Server) logRoutes() {
 		summary: "Read or follow the output of an attempt", stream: true, produces: []string{"text/plain", "application/json"},
 		access: access{need: roleViewer, object: ofInstance},
 	}, s.readLog)
+	add(s, spec{
+		id: "search-log", method: "GET", path: "/instances/{id}/tasks/{task}/attempts/{number}/log/search", tag: "instances",
+		summary: "Find lines in the output of an attempt",
+		access:  access{need: roleViewer, object: ofInstance},
+	}, s.searchLog)
+	add(s, spec{
+		id: "download-log", method: "GET", path: "/instances/{id}/tasks/{task}/attempts/{number}/log/download", tag: "instances",
+		summary: "Download the output of an attempt, byte for byte", stream: true, produces: []string{"text/plain"},
+		access: access{need: roleViewer, object: ofInstance},
+	}, s.downloadLog)
+	add(s, spec{
+		id: "download-logs", method: "GET", path: "/instances/{id}/tasks/{task}/logs.zip", tag: "instances",
+		summary: "Download the output of all attempts of a task", stream: true, produces: []string{"application/zip"},
+		access: access{need: roleViewer, object: ofInstance},
+	}, s.downloadLogs)
 }
 
-func (s *Server) readLog(ctx context.Context, in *readLog) (*huma.StreamResponse, error) {
+// attemptOf finds the attempt that a call is about, and the query for its output.
+func (s *Server) attemptOf(ctx context.Context, in *AttemptLog) (a sql.AttemptRow, q logs.Query, err error) {
 	id := callOf(ctx).instance.ID
 	number, ok := parseID(in.Number)
 	if !ok {
-		return nil, badID("number", in.Number)
+		return a, q, badID("number", in.Number)
 	}
 	t, err := s.store.Task(ctx, id, in.Task)
 	if err != nil {
-		return nil, fmt.Errorf("read task: %w", err)
+		return a, q, fmt.Errorf("read task: %w", err)
 	}
 	if number > int64(t.Attempts) {
 		if t.Attempts == 0 {
-			return nil, problem(http.StatusNotFound, "the task has not been started yet: it is "+string(t.State))
+			return a, q, problem(http.StatusNotFound, "the task has not been started yet: it is "+string(t.State))
 		}
-		return nil, problem(http.StatusNotFound, "the task has "+strconv.Itoa(t.Attempts)+" attempts")
+		return a, q, problem(http.StatusNotFound, "the task has "+strconv.Itoa(t.Attempts)+" attempts")
 	}
-	a, err := s.store.Attempt(ctx, id, t.Index, int(number))
+	a, err = s.store.Attempt(ctx, id, t.Index, int(number))
 	if err != nil {
-		return nil, fmt.Errorf("read attempt: %w", err)
+		return a, q, fmt.Errorf("read attempt: %w", err)
 	}
-	q := logs.Query{Instance: id, Task: t.Index, Number: a.Number, Stream: in.Stream, Offset: in.Offset, Limit: in.Limit}
+	return a, logs.Query{Instance: id, Task: t.Index, Number: a.Number, Stream: in.Stream}, nil
+}
+
+func (s *Server) readLog(ctx context.Context, in *readLog) (*huma.StreamResponse, error) {
+	a, q, err := s.attemptOf(ctx, &in.AttemptLog)
+	if err != nil {
+		return nil, err
+	}
+	q.Offset, q.Line, q.Limit, q.Lines = in.Offset, in.Line, in.Limit, in.Lines
 	if q.Limit == 0 {
 		q.Limit = defaultLogLimit
 	}
@@ -107,22 +150,45 @@ func (s *Server) window(ctx context.Context, a sql.AttemptRow, q logs.Query) (lo
 }
 
 func (s *Server) tail(a sql.AttemptRow, q logs.Query, cause error) (logs.Window, error) {
+	if errors.Is(cause, logs.ErrNotFound) && (!final(a.State) || a.LogBytes == 0) {
+		return logs.Window{EOF: final(a.State)}, nil // nothing printed
+	}
 	start := a.LogBytes - int64(len(a.Tail))
-	from := q.Offset
+	from, line := q.Offset, int64(0)
 	if from < 0 {
-		from = max(a.LogBytes+from, 0)
+		from = max(a.LogBytes+from, start) // as much of the end as there is
 	}
-	if errors.Is(cause, logs.ErrNotFound) && !final(a.State) {
-		return logs.Window{}, nil // nothing printed yet
-	}
-	if q.Stream == "" && final(a.State) && from >= start {
-		data := a.Tail[min(from-start, int64(len(a.Tail))):]
-		if len(data) > q.Limit {
-			return logs.Window{Data: data[:q.Limit], Offset: from, Size: a.LogBytes}, nil
+	if start == 0 {
+		// All of it is here, so that lines can be counted.
+		if q.Line > 0 {
+			from = lineStart(a.Tail, q.Line)
 		}
-		return logs.Window{Data: data, Offset: min(from, a.LogBytes), Size: a.LogBytes, EOF: true}, nil
+		from = min(from, a.LogBytes)
+		line = int64(bytes.Count(a.Tail[:from], []byte{'\n'})) + 1
 	}
-	return logs.Window{}, logProblem(a.Worker, cause)
+	if q.Stream != "" || !final(a.State) || from < start || q.Line > 0 && start > 0 {
+		return logs.Window{}, logProblem(a.Worker, cause)
+	}
+	w := logs.Window{Data: a.Tail[min(from-start, int64(len(a.Tail))):], Offset: min(from, a.LogBytes), Size: a.LogBytes, Line: line, EOF: true}
+	if line > 0 {
+		w.Newlines = int64(bytes.Count(a.Tail, []byte{'\n'}))
+	}
+	if len(w.Data) > q.Limit {
+		w.Data, w.EOF = w.Data[:q.Limit], false
+	}
+	return w, nil
+}
+
+func lineStart(text []byte, line int64) int64 {
+	at := 0
+	for ; line > 1; line-- {
+		n := bytes.IndexByte(text[at:], '\n') + 1
+		if n == 0 {
+			return int64(len(text))
+		}
+		at += n
+	}
+	return int64(at)
 }
 
 func logProblem(worker string, err error) error {
@@ -150,13 +216,14 @@ func writeWindow(h huma.Context, in *readLog, w logs.Window) {
 	if wantsJSON(in.Accept) {
 		h.SetHeader("Content-Type", "application/json")
 		h.SetStatus(http.StatusOK)
-		data := string(w.Data)
+		whole := wholeRunes(w)
+		data := string(whole)
 		if !utf8.ValidString(data) {
 			data = strings.ToValidUTF8(data, "�")
 		}
 		_, _ = h.BodyWriter().Write(marshalJSON(LogWindow{
-			Stream: in.Stream, Offset: w.Offset, NextOffset: w.Offset + int64(len(w.Data)),
-			Size: w.Size, EOF: w.EOF, Data: data,
+			Stream: in.Stream, Offset: w.Offset, NextOffset: w.Offset + int64(len(whole)),
+			Size: w.Size, EOF: w.EOF, Line: w.Line, Newlines: w.Newlines, LeftOut: leftOut(w.Gap), Data: data,
 		})) // a client that left has nobody to tell
 		return
 	}
@@ -164,8 +231,32 @@ func writeWindow(h huma.Context, in *readLog, w logs.Window) {
 	h.SetHeader("X-Log-Offset", strconv.FormatInt(w.Offset, 10))
 	h.SetHeader("X-Log-Size", strconv.FormatInt(w.Size, 10))
 	h.SetHeader("X-Log-Eof", strconv.FormatBool(w.EOF))
+	h.SetHeader("X-Log-Line", strconv.FormatInt(w.Line, 10))
 	h.SetStatus(http.StatusOK)
 	_, _ = h.BodyWriter().Write(w.Data)
+}
+
+// wholeRunes leaves the beginning of a character at the end of a window to the next one.
+func wholeRunes(w logs.Window) []byte {
+	if w.Offset+int64(len(w.Data)) >= w.Size && w.EOF {
+		return w.Data
+	}
+	for n := 1; n < utf8.UTFMax && n < len(w.Data); n++ {
+		if at := len(w.Data) - n; utf8.RuneStart(w.Data[at]) {
+			if !utf8.FullRune(w.Data[at:]) {
+				return w.Data[:at]
+			}
+			break
+		}
+	}
+	return w.Data
+}
+
+func leftOut(g logs.Gap) *LogGap {
+	if g.From == g.To {
+		return nil
+	}
+	return &LogGap{From: g.From, To: g.To, LinesFrom: g.LinesFrom, LinesTo: g.LinesTo}
 }
 
 // logHeaders keep a browser from taking output for anything but text.

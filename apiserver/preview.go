@@ -2,18 +2,22 @@ package apiserver
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/sql"
 )
 
 // Preview says what a verb would do now. It is the master's own step on a copy, so it
-// can't differ from what the verb does to an instance that has not moved on; seq tells
-// whether it has.
+// can't differ from what the verb does to an instance that has not moved on.
 type Preview struct {
 	Seq    int64           `json:"seq" doc:"The instance's latest event when this was worked out."`
+	Token  string          `json:"token" doc:"Sent with the verb, it is refused where it would do something else by then."`
 	Result string          `json:"result" doc:"applied, already, or why it is not possible."`
 	Tasks  []PreviewedTask `json:"tasks" nullable:"false" doc:"The tasks that would change, in the order of the definition."`
 	Kept   int             `json:"kept" doc:"Tasks that are done and stay as they are."`
@@ -28,8 +32,8 @@ type PreviewedTask struct {
 
 type preview struct {
 	InstancePath
-	Verb  string `query:"verb" required:"true" enum:"pause,resume,stop,kill,skip,recover,rerun"`
-	Task  string `query:"task" maxLength:"512" doc:"Of kill, skip and rerun."`
+	Verb  string `query:"verb" required:"true" enum:"pause,resume,stop,kill,skip,force_success,recover,rerun"`
+	Task  string `query:"task" maxLength:"512" doc:"Of kill, skip, force_success and rerun."`
 	Scope string `query:"scope" enum:"only,upstream,downstream" doc:"What the task of a rerun brings along; absent is downstream."`
 	Force bool   `query:"force" doc:"Of stop."`
 }
@@ -44,27 +48,44 @@ func (s *Server) previewRoutes() {
 }
 
 func (s *Server) preview(ctx context.Context, in *preview) (*previewAnswer, error) {
-	row := callOf(ctx).instance
-	plan, err := s.plans.get(ctx, row.WorkflowID, row.Version)
-	if err != nil {
-		return nil, fmt.Errorf("preview: %w", err)
+	row := sql.ControlRow{Verb: dag.Verb(in.Verb), Scope: dag.Scope(in.Scope), Force: in.Force}
+	switch row.Verb {
+	case dag.VerbKill, dag.VerbSkip, dag.VerbForceSuccess:
+		if in.Task == "" {
+			return nil, wrongField(http.StatusBadRequest, "task", "required", "", "%s is about one task: name it", in.Verb)
+		}
+	case dag.VerbPause, dag.VerbResume, dag.VerbStop, dag.VerbRecover, dag.VerbRerun:
 	}
-	inst, err := s.rebuild(ctx, row, plan)
+	if in.Task != "" {
+		row.Tasks = []string{in.Task}
+		if row.Verb == dag.VerbRerun && row.Scope == "" {
+			row.Scope = dag.ScopeDownstream
+		}
+	}
+	out, err := s.foresee(ctx, callOf(ctx).instance, row)
 	if err != nil {
 		return nil, err
 	}
-	wish := dag.Control{ID: 1, Verb: dag.Verb(in.Verb), Scope: dag.Scope(in.Scope), Force: in.Force, By: callOf(ctx).who.name}
-	if in.Task != "" {
-		i, ok := plan.Task(in.Task)
+	return &previewAnswer{Body: out}, nil
+}
+
+// foresee takes the step that a wish asks for, on a copy of the instance.
+func (s *Server) foresee(ctx context.Context, row sql.InstanceRow, asked sql.ControlRow) (Preview, error) {
+	plan, err := s.plans.get(ctx, row.WorkflowID, row.Version)
+	if err != nil {
+		return Preview{}, fmt.Errorf("preview: %w", err)
+	}
+	inst, err := s.rebuild(ctx, row, plan)
+	if err != nil {
+		return Preview{}, err
+	}
+	wish := dag.Control{ID: 1, Verb: asked.Verb, Scope: asked.Scope, Force: asked.Force, By: callOf(ctx).who.name}
+	for _, name := range asked.Tasks {
+		i, ok := plan.Task(name)
 		if !ok || i >= len(inst.Tasks) {
-			return nil, notFound()
+			return Preview{}, notFound()
 		}
-		wish.Tasks = []int{i}
-		if wish.Verb == dag.VerbRerun && wish.Scope == "" {
-			wish.Scope = dag.ScopeDownstream
-		}
-	} else if wish.Verb == dag.VerbKill || wish.Verb == dag.VerbSkip {
-		return nil, wrongField(http.StatusBadRequest, "task", "required", "", "%s is about one task: name it", in.Verb)
+		wish.Tasks = append(wish.Tasks, i)
 	}
 	before := make([]dag.TaskState, len(inst.Tasks))
 	for i := range inst.Tasks {
@@ -91,5 +112,55 @@ func (s *Server) preview(ctx context.Context, in *preview) (*previewAnswer, erro
 			out.Kept++
 		}
 	}
-	return &previewAnswer{Body: out}, nil
+	out.Token = out.token(asked, row.ID)
+	return out, nil
 }
+
+// token stands for what the preview says: the event that it was worked out at, and a hash
+// of the wish with its outcome. It is no secret and grants nothing.
+func (p *Preview) token(asked sql.ControlRow, instance int64) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d\n%s\n%q\n%s\n%t\n%s\n", instance, asked.Verb, asked.Tasks, asked.Scope, asked.Force, p.Result)
+	for _, t := range p.Tasks {
+		fmt.Fprintf(h, "%q %s %s\n", t.Name, t.From, t.To)
+	}
+	return strconv.FormatInt(p.Seq, 10) + "." + hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// stillAsSeen refuses a wish whose outcome is no longer what its sender looked at, and
+// says what has happened since. The master decides last, as it always does: between this
+// and its step there is the time of one write.
+func (s *Server) stillAsSeen(ctx context.Context, in sql.InstanceRow, row sql.ControlRow, token string) error {
+	seq, _, ok := strings.Cut(token, ".")
+	since, err := strconv.ParseInt(seq, 10, 64)
+	if !ok || err != nil || since < 0 {
+		return wrongField(http.StatusUnprocessableEntity, "preview", "invalid", token, "preview is not the token of a preview")
+	}
+	now, err := s.foresee(ctx, in, row)
+	if err != nil {
+		return err
+	}
+	if _, hash, _ := strings.Cut(now.Token, "."); strings.HasSuffix(token, "."+hash) {
+		return nil
+	}
+	events, err := s.store.Events(ctx, in.ID, since, maxPage)
+	if err != nil {
+		return fmt.Errorf("read what has happened since event %d: %w", since, err)
+	}
+	var moved []dag.FieldError
+	for i := len(events) - 1; i >= 0 && len(moved) < maxMoved; i-- {
+		e := events[i]
+		what := e.TaskName
+		if what == "" {
+			what = "instance"
+		}
+		if e.State != "" {
+			moved = append(moved, dag.FieldError{Field: what, Code: "moved", Value: e.State, Message: "is " + e.State + " since then"})
+		}
+	}
+	moved = append(moved, dag.FieldError{Field: "preview", Code: "stale", Message: "look at what it would do now, and ask again"})
+	return problem(http.StatusConflict, "the instance has moved on since the preview: what this would do is no longer what you saw", moved...)
+}
+
+// maxMoved bounds the changes that a refused wish is told of, the latest first.
+const maxMoved = 10

@@ -132,6 +132,8 @@ func (s *Server) problemOf(ctx context.Context, err error) *Problem {
 		return problem(http.StatusConflict, "it exists already, or has already been asked for")
 	case errors.Is(err, sql.ErrInUse):
 		return inUse(err)
+	case errors.Is(err, sql.ErrLastOwner):
+		return wrongField(http.StatusConflict, "role", "last_owner", "", "the project must keep an owner: make somebody else one first")
 	case errors.Is(err, sql.ErrStale):
 		return problem(http.StatusPreconditionFailed, "it was changed meanwhile: read it again")
 	case errors.Is(err, sql.ErrIdempotencyMismatch):

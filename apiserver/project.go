@@ -49,7 +49,8 @@ type projectList struct{ Body List[Project] }
 
 type putProject struct {
 	ProjectPath
-	Body *struct {
+	IfNoneMatch string `header:"If-None-Match" enum:"*" doc:"* creates a project and changes none that is there."`
+	Body        *struct {
 		Description string `json:"description,omitempty" maxLength:"65536"`
 	}
 }
@@ -122,6 +123,9 @@ func (s *Server) putProject(ctx context.Context, in *putProject) (*projectAnswer
 	p := c.project
 	if p.ID != 0 && p.Name != in.Project {
 		return nil, nameTaken("project", in.Project, p.Name)
+	}
+	if p.ID != 0 && in.IfNoneMatch != "" {
+		return nil, wrongField(http.StatusConflict, "project", "name_taken", in.Project, "there is a project of that name")
 	}
 	if in.Body != nil {
 		p.Description = in.Body.Description

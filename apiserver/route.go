@@ -46,6 +46,7 @@ type spec struct {
 	optional  bool // the body may be absent
 	stream    bool // no deadline: it ends when the client or the server does
 	unaudited bool // a change that is not worth an audit row
+	early     bool // also for a session whose user must choose a password first
 }
 
 // Keys of huma.Operation.Metadata.
@@ -175,6 +176,7 @@ type call struct {
 	spec     *spec
 	who      *principal
 	ip       string
+	agent    string // what the client calls itself, cut to maxAgent
 	tls      bool
 	vars     map[string]string // decoded
 	project  sql.Project

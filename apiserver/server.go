@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/internal/rpc"
 )
 
 // Config is what a Server needs. Store, Cluster and Logger are required; the others
@@ -27,7 +29,12 @@ type Config struct {
 	Hints   Hints  // nil: masters find rows by polling
 	Events  Events // nil: the stream sends heartbeats and snapshots only
 	Cluster Cluster
-	Logger  hclog.Logger
+	Workers Workers // nil: workers have no figures and can't be drained
+	Masters Masters // nil: masters have no figures
+	// Node is this process's name, and Refusals what its gRPC server has turned away; nil is nothing.
+	Node     string
+	Refusals *rpc.Refusals
+	Logger   hclog.Logger
 
 	// BasePath is where a proxy mounts Porpoise, such as "/porpoise"; "" is the root.
 	BasePath string
@@ -42,6 +49,9 @@ type Config struct {
 	Metrics prometheus.Gatherer
 	// Version is shown in the OpenAPI document.
 	Version string
+	// SetUp is called once the first admin has a password of his own, so that the printed
+	// one can be thrown away; nil does nothing.
+	SetUp func()
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
@@ -70,6 +80,9 @@ type Server struct {
 	audit    *auditor
 	streams  streamCount
 	metrics  *metrics
+
+	followers *followers
+	patience  *patience
 }
 
 // New returns a Server with every route in place.
@@ -102,9 +115,13 @@ func New(cfg Config) (*Server, error) {
 		hashing:  make(chan struct{}, maxHashing),
 		plans:    newPlans(cfg.Store),
 		metrics:  newMetrics(),
+
+		followers: newFollowers(),
+		patience:  newPatience(cfg.Store.Ping, cfg.Logger.Named("apiserver")),
 	}
 	s.audit = newAuditor(cfg.Store, s.log, s.metrics.audited)
 	s.streams.open = map[int64]int{}
+	s.metrics.own.MustRegister(newMeasures(s))
 	if err := s.route(); err != nil {
 		return nil, err
 	}
@@ -114,8 +131,16 @@ func New(cfg Config) (*Server, error) {
 // Handler returns the HTTP handler of everything: API, health, documents, console.
 func (s *Server) Handler() http.Handler { return s.outer() }
 
-// Run carries the audit to the database until ctx ends, and what is left of it after.
-func (s *Server) Run(ctx context.Context) error { return s.audit.run(ctx) }
+// Run carries the audit to the database until ctx ends, and what is left of it after; and
+// it polls the workflows that streams follow.
+func (s *Server) Run(ctx context.Context) error {
+	var polling sync.WaitGroup
+	polling.Go(func() { s.followers.run(ctx, s) })
+	polling.Go(func() { s.patience.run(ctx) })
+	err := s.audit.run(ctx)
+	polling.Wait()
+	return err
+}
 
 // route registers every route. The order matters only for the console, which is last.
 func (s *Server) route() error {
@@ -146,18 +171,34 @@ func (s *Server) route() error {
 	s.memberRoutes()
 	s.workflowRoutes()
 	s.versionRoutes()
+	s.validateRoutes()
+	s.taskTypeRoutes()
 	s.graphRoutes()
+	s.diffRoutes()
+	s.viewRoutes()
 	s.draftRoutes()
+	s.parameterRoutes()
 	s.startRoutes()
+	s.aroundRoutes()
+	s.bulkRoutes()
 	s.instanceRoutes()
 	s.controlRoutes()
 	s.previewRoutes()
 	s.explainRoutes()
+	s.valueRoutes()
 	s.logRoutes()
 	s.clusterRoutes()
+	s.slotRoutes()
+	s.workerRoutes()
+	s.failoverRoutes()
+	s.supervisorRoutes()
+	s.holdRoutes()
 	s.sessionRoutes()
 	s.tokenRoutes()
 	s.userRoutes()
+	s.setUpRoutes()
+	s.sessionListRoutes()
+	s.overviewRoutes()
 	s.streamRoutes()
 	s.healthRoutes()
 	if err := s.docsRoutes(); err != nil {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/porpoise/porpoise/apiserver/watch"
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -37,6 +38,7 @@ type bench struct {
 	pass    string
 	link    string
 	settle  func() // ends Run, which writes the audit
+	first   bool   // the admin has not chosen a password yet
 }
 
 // clock is moved by hand where a test is about time.
@@ -76,13 +78,56 @@ func (fixedCluster) Masters() []Node {
 func (fixedCluster) Workers() []Node {
 	return []Node{{Name: "w1", Incarnation: "b1", Version: "1.0.0", Groups: []string{"default"}, Slots: 4, StartedAt: 1000}}
 }
-func (fixedCluster) Slots() ([]string, int64) { return []string{"m1", "m1", "", "m1"}, 3 }
-func (fixedCluster) CA() string               { return "cafe" }
+func (fixedCluster) CA() string { return "cafe" }
 
-func newBench(t testing.TB, change ...func(*Config)) *bench {
+func (fixedCluster) Slots() SlotLayout {
+	return SlotLayout{
+		Epoch: 3, Cause: "m2 joined", Coordinator: "m1:a1", CommittedAt: 1000, Owners: []int{0, 0, 1, 0},
+		Members:  []LayoutMember{{"m1", "a1", 3}, {"m2", "a2", 1}},
+		Excluded: []LayoutMember{{"m3", "a3", 1}},
+		Preparing: &Preparing{
+			Epoch: 4, Cause: "m2 left", Coordinator: "m1:a1", At: 2000, Members: []LayoutMember{{"m1", "a1", 3}, {"m4", "a4", 1}}, Acked: []string{"m1"},
+		},
+	}
+}
+
+// fixedWorkers is that worker's state.
+type fixedWorkers struct{}
+
+func (fixedWorkers) Figures(string) (*rpc.WorkerFigures, bool) {
+	return &rpc.WorkerFigures{
+		Load: 0.5, DriftMs: 3, Running: 2, FreeSlots: 2, Outbox: 1, FreeDisk: 0.75,
+		Heartbeat: &rpc.HeartbeatFigures{
+			Main: 1, Backup: 1, PeriodMs: 1000, CycleMs: 5000, TimeoutMs: 15000, Batch: 200, Capacity: 500, Utilisation: 0.002,
+			LastCycle: 2, Messages: 40, Sent: 80, Retried: 1, OldestMs: 4200,
+		},
+	}, true
+}
+func (fixedWorkers) Drain(context.Context, string, DrainWish) error { return nil }
+func (fixedWorkers) Resume(context.Context, string) error           { return nil }
+
+// newBench gives a node whose first admin has chosen his password long ago.
+func newBench(t testing.TB, change ...func(*Config)) *bench { return benchOf(t, false, change...) }
+
+// settleAdmin lets the printed password be one that its admin has chosen.
+func (b *bench) settleAdmin() {
+	b.t.Helper()
+	ctx := context.Background()
+	u, err := b.store.FirstAdmin(ctx)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	u.MustChange = false
+	if err := b.store.UpdateUser(ctx, u); err != nil {
+		b.t.Fatal(err)
+	}
+	b.server.known.forget()
+}
+
+func benchOf(t testing.TB, first bool, change ...func(*Config)) *bench {
 	t.Helper()
 	ctx := context.Background()
-	b := &bench{t: t, path: filepath.Join(t.TempDir(), "p.db"), clock: &clock{}}
+	b := &bench{t: t, first: first, path: filepath.Join(t.TempDir(), "p.db"), clock: &clock{}}
 	db, err := sql.Open(ctx, sql.Config{DSN: "sqlite:" + b.path, Relaxed: true})
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +141,7 @@ func newBench(t testing.TB, change ...func(*Config)) *bench {
 	b.hints = &hintLog{commands: make(chan int64, 10000), controls: make(chan int64, 10000)}
 	b.watcher = watch.New(watch.Config{Logger: hclog.NewNullLogger()})
 	cfg := Config{
-		Store: b.store, Hints: b.hints, Events: b.watcher, Cluster: fixedCluster{}, Logger: hclog.NewNullLogger(), Now: b.clock.Now,
+		Store: b.store, Hints: b.hints, Events: b.watcher, Cluster: fixedCluster{}, Workers: fixedWorkers{}, Logger: hclog.NewNullLogger(), Now: b.clock.Now,
 		Metrics: prometheus.NewRegistry(), Version: "1.0.0",
 	}
 	for _, c := range change {
@@ -114,6 +159,9 @@ func newBench(t testing.TB, change ...func(*Config)) *bench {
 	t.Cleanup(b.settle)
 	if b.pass, b.admin, b.link, err = b.server.Bootstrap(ctx); err != nil {
 		t.Fatal(err)
+	}
+	if !b.first {
+		b.settleAdmin()
 	}
 	return b
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/porpoise/porpoise/dag"
@@ -16,7 +17,8 @@ type Me struct {
 	User               ID                `json:"user_id"`
 	Name               string            `json:"name"`
 	Admin              bool              `json:"admin"`
-	MustChangePassword bool              `json:"must_change_password"`
+	MustChangePassword bool              `json:"must_change_password" doc:"Nothing else is open to the session before the password was changed."`
+	SetUp              bool              `json:"set_up" doc:"It is the first admin's first start: POST /setup gives him a name and a password."`
 	Roles              map[string]string `json:"roles" nullable:"false" doc:"The role by project name; an admin has every right without any."`
 }
 
@@ -40,14 +42,14 @@ type meAnswer struct{ Body Me }
 
 func (s *Server) sessionRoutes() {
 	add(s, spec{id: "sign-in", method: "POST", path: "/session", tag: "session", summary: "Sign in with a password", body: jsonBody, access: access{open: true}}, s.signIn)
-	add(s, spec{id: "sign-out", method: "DELETE", path: "/session", tag: "session", summary: "Sign out", access: access{object: noObject}}, s.signOut)
-	add(s, spec{id: "get-session", method: "GET", path: "/session", tag: "session", summary: "Who is signed in", access: access{object: noObject}}, s.getMe)
+	add(s, spec{id: "sign-out", method: "DELETE", path: "/session", tag: "session", summary: "Sign out", early: true, access: access{object: noObject}}, s.signOut)
+	add(s, spec{id: "get-session", method: "GET", path: "/session", tag: "session", summary: "Who is signed in", early: true, access: access{object: noObject}}, s.getMe)
 	s.plain(spec{id: "sign-in-link", method: "GET", path: "/sign-in/{secret}", access: access{open: true}, produces: []string{"text/html", "application/json"}}, http.HandlerFunc(s.useLink))
 }
 
 // wrongSignIn is one answer for every way to fail, so that none tells which names exist.
 func wrongSignIn() *Problem {
-	return problem(http.StatusUnauthorized, "user or password is wrong")
+	return wrongField(http.StatusUnauthorized, "password", "wrong_sign_in", "", "user or password is wrong")
 }
 
 func (s *Server) signIn(ctx context.Context, in *signIn) (*signedIn, error) {
@@ -68,20 +70,7 @@ func (s *Server) signIn(ctx context.Context, in *signIn) (*signedIn, error) {
 		return nil, wrongSignIn()
 	}
 	s.throttle.succeeded(name, c.ip)
-	cookie, err := s.openSession(ctx, u.ID)
-	if err != nil {
-		return nil, err
-	}
-	who, err := s.known.person(ctx, u.ID)
-	if err != nil {
-		return nil, err
-	}
-	c.who = who
-	me, err := s.me(ctx, who)
-	if err != nil {
-		return nil, err
-	}
-	return &signedIn{SetCookie: cookie, Body: me}, nil
+	return s.welcome(ctx, u.ID)
 }
 
 // openSession always makes a new id: one that the browser brought along is not used,
@@ -97,7 +86,7 @@ func (s *Server) openSession(ctx context.Context, userID int64) (http.Cookie, er
 	secret, now := newSecret(), s.now()
 	err := s.store.CreateSession(ctx, sql.Session{
 		Hash: hashSecret(secret), UserID: userID, CreatedAt: dag.MillisOf(now), SeenAt: dag.MillisOf(now),
-		IdleAt: dag.MillisOf(now.Add(sessionIdle)), ExpiresAt: dag.MillisOf(now.Add(sessionLife)), Address: c.ip,
+		IdleAt: dag.MillisOf(now.Add(sessionIdle)), ExpiresAt: dag.MillisOf(now.Add(sessionLife)), Address: c.ip, Agent: c.agent,
 	})
 	if err != nil {
 		return http.Cookie{}, fmt.Errorf("open a session: %w", err)
@@ -131,6 +120,13 @@ func (s *Server) getMe(ctx context.Context, _ *struct{}) (*meAnswer, error) {
 
 func (s *Server) me(ctx context.Context, who *principal) (Me, error) {
 	me := Me{User: ID(who.userID), Name: who.name, Admin: who.isAdmin(), MustChangePassword: who.mustChange, Roles: map[string]string{}}
+	if who.mustChange && who.admin {
+		first, err := s.isFirstAdmin(ctx, who.userID)
+		if err != nil {
+			return Me{}, err
+		}
+		me.SetUp = first
+	}
 	for id := range who.roles {
 		p, err := s.store.ProjectByID(ctx, id)
 		if errors.Is(err, sql.ErrNotFound) {
@@ -161,6 +157,11 @@ func (s *Server) useLink(w http.ResponseWriter, r *http.Request) {
 	}
 	link, err := s.store.TakeSignInLink(r.Context(), hashSecret(c.vars["secret"]), s.at())
 	if err != nil {
+		if errors.Is(err, sql.ErrNotFound) && strings.Contains(r.Header.Get("Accept"), "text/html") {
+			// A person sees the sign-in, which says it in his language.
+			http.Redirect(w, r, s.cfg.BasePath+"/?link=over", http.StatusSeeOther)
+			return
+		}
 		if errors.Is(err, sql.ErrNotFound) {
 			err = problem(http.StatusNotFound, "this link was used already or has run out: sign in with the password")
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/porpoise/porpoise/apiserver/watch"
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/internal/failpoint"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -55,17 +56,36 @@ type StartOptions struct {
 type startWorkflow struct {
 	WorkflowPath
 	IdempotencyKey string `header:"Idempotency-Key" doc:"The same key with the same request starts once, for 24 hours."`
+	Preview        bool   `query:"preview" doc:"true checks everything and names the tasks, and starts nothing: the answer is 200 without an instance_id."`
 	Body           *StartOptions
 }
 
-// Started names the instance that a start made.
+// Started names the instance that a start made, and what it is to run.
 type Started struct {
-	InstanceID ID `json:"instance_id"`
+	InstanceID StartedID `json:"instance_id" doc:"Empty in a preview."`
+	Version    int       `json:"version"`
+	Tasks      []string  `json:"tasks" nullable:"false" doc:"The tasks in scope, in the order of the definition."`
+}
+
+// StartedID is an id that a preview has none of.
+type StartedID ID
+
+// MarshalJSON writes the id, or an empty text for none.
+func (id StartedID) MarshalJSON() ([]byte, error) {
+	if id == 0 {
+		return []byte(`""`), nil
+	}
+	return ID(id).MarshalJSON()
+}
+
+// Schema describes the id; huma asks for it.
+func (StartedID) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Pattern: `^([1-9][0-9]{0,18})?$`, Examples: []any{"42"}}
 }
 
 type startedAnswer struct {
 	Status   int
-	Location string `header:"Location"`
+	Location string `header:"Location" doc:"The instance; absent in a preview."`
 	Body     Started
 }
 
@@ -92,56 +112,67 @@ func (s *Server) startWorkflow(ctx context.Context, in *startWorkflow) (*started
 		version = c.workflow.Published
 	}
 	if version == 0 {
-		return nil, wrongField(http.StatusConflict, "version", "not_published", "", "no version of the workflow is published")
+		why := "no version of the workflow is published"
+		if c.workflow.Latest == 0 {
+			why = "the workflow has no version yet, only a draft: save one first"
+		}
+		return nil, wrongField(http.StatusConflict, "version", "not_published", "", "%s", why)
 	}
-	start, err := s.wish(ctx, c.workflow, version, options)
+	start, names, err := s.wish(ctx, c.workflow, version, options)
 	if err != nil {
 		return nil, err
+	}
+	if in.Preview {
+		return &startedAnswer{Status: http.StatusOK, Body: Started{Version: version, Tasks: names}}, nil
 	}
 	if in.IdempotencyKey != "" {
 		start.Idempotency = sql.Idempotency{UserID: c.who.userID, Key: in.IdempotencyKey, Hash: requestHash(c.workflow.ID, options)}
 	}
-	return s.start(ctx, start)
+	out, err := s.start(ctx, start)
+	if err != nil {
+		return nil, err
+	}
+	out.Body.Version, out.Body.Tasks = version, names
+	return out, nil
 }
 
-// wish checks the options of a start against the version and makes a row of them.
-func (s *Server) wish(ctx context.Context, w sql.Workflow, version int, o StartOptions) (sql.Start, error) {
+// wish checks the options of a start against the version and makes a row of them. names
+// are the tasks that it is about.
+func (s *Server) wish(ctx context.Context, w sql.Workflow, version int, o StartOptions) (start sql.Start, names []string, err error) {
 	plan, err := s.plans.get(ctx, w.ID, version)
 	if errors.Is(err, sql.ErrNotFound) {
-		return sql.Start{}, wrongField(http.StatusUnprocessableEntity, "version", "not_found", strconv.Itoa(version), "there is no version %d; the newest is %d", version, w.Latest)
+		return sql.Start{}, nil, wrongField(http.StatusUnprocessableEntity, "version", "not_found", strconv.Itoa(version), "there is no version %d; the newest is %d", version, w.Latest)
 	}
 	if err != nil {
-		return sql.Start{}, err
+		return sql.Start{}, nil, err
 	}
-	start := sql.Start{
+	start = sql.Start{
 		WorkflowID: w.ID, ProjectID: w.ProjectID, Version: version, ScheduleTime: dag.Millis(o.ScheduleTime),
 		StartTasks: o.StartTasks, Scope: dag.Scope(o.Scope), DryRun: o.DryRun, WorkerGroup: o.WorkerGroup,
 		OnFailure: dag.OnFailure(o.OnFailure), By: callOf(ctx).who.name, At: s.at(),
 	}
-	if len(o.Params) > 0 {
-		start.Params = make(map[string]string, len(o.Params))
-		for k, v := range o.Params {
-			start.Params[k] = string(v)
-		}
-	}
+	start.Params = startParams(o.Params)
 	wrong := dag.CheckParams(plan.Definition, start.Params)
+	chosen := make([]int, 0, len(o.StartTasks))
 	for i, name := range o.StartTasks {
-		if _, ok := plan.Task(name); !ok {
-			wrong = append(wrong, dag.FieldError{Field: fmt.Sprintf("start_tasks[%d]", i), Code: "unknown_task", Value: name, Message: "version " + strconv.Itoa(version) + " has no such task"})
+		if t, ok := plan.Task(name); ok {
+			chosen = append(chosen, t)
+		} else {
+			wrong = append(wrong, dag.FieldError{
+				Field: fmt.Sprintf("start_tasks[%d]", i), Code: dag.CodeUnknownTask, Value: name, Args: dag.Args{"task": name, "version": version},
+				Message: "version " + strconv.Itoa(version) + " has no such task",
+			})
 		}
 	}
 	if o.WorkerGroup != "" {
 		wrong = append(wrong, dag.CheckName("worker_group", o.WorkerGroup)...)
 	}
-	const year2200 = 7258118400000 // a later schedule time is a mistake in its unit
-	if start.ScheduleTime < 0 || start.ScheduleTime > year2200 {
-		wrong = append(wrong, dag.FieldError{Field: "schedule_time", Code: "out_of_range", Message: "must be between 1970 and 2200"})
-	}
+	wrong = append(wrong, scheduleTimeErrors(start.ScheduleTime)...)
 	if o.Scope != "" && len(o.StartTasks) == 0 {
 		wrong = append(wrong, dag.FieldError{Field: "scope", Code: "needs_start_tasks", Message: "means something only together with start_tasks"})
 	}
 	if len(wrong) > 0 {
-		return sql.Start{}, problem(http.StatusUnprocessableEntity, wrong[0].Field+": "+wrong[0].Message, wrong...)
+		return sql.Start{}, nil, problem(http.StatusUnprocessableEntity, wrong[0].Field+": "+wrong[0].Message, wrong...)
 	}
 	if start.Scope == "" && len(o.StartTasks) > 0 {
 		start.Scope = dag.ScopeDownstream
@@ -150,16 +181,50 @@ func (s *Server) wish(ctx context.Context, w sql.Workflow, version int, o StartO
 		start.OnFailure = plan.Definition.OnFailure
 	}
 	start.Priority, _ = parsePriority(o.Priority) // its names were checked by the schema
-	return start, nil
+	return start, inScope(plan, chosen, start.Scope), nil
+}
+
+// inScope names the tasks that an instance would have.
+func inScope(plan *dag.Plan, chosen []int, scope dag.Scope) []string {
+	names := make([]string, 0, len(plan.Definition.Tasks))
+	for i, in := range plan.Select(chosen, scope) {
+		if in {
+			names = append(names, plan.Definition.Tasks[i].Name)
+		}
+	}
+	return names
+}
+
+// startParams takes the values as texts; nil for none.
+func startParams(given map[string]Text) map[string]string {
+	if len(given) == 0 {
+		return nil
+	}
+	params := make(map[string]string, len(given))
+	for k, v := range given {
+		params[k] = string(v)
+	}
+	return params
+}
+
+func scheduleTimeErrors(at dag.Millis) []dag.FieldError {
+	const year2200 = 7258118400000 // a later schedule time is a mistake in its unit
+	if at >= 0 && at <= year2200 {
+		return nil
+	}
+	return []dag.FieldError{{Field: "schedule_time", Code: "out_of_range", Message: "must be between 1970 and 2200"}}
 }
 
 // start writes the wish, and only then tells anybody.
 func (s *Server) start(ctx context.Context, start sql.Start) (*startedAnswer, error) {
 	got, existed, err := s.store.Start(ctx, start)
+	if err == nil {
+		err = failpoint.Hit("api.reply.before")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("start workflow %d: %w", start.WorkflowID, err)
 	}
-	out := &startedAnswer{Status: http.StatusAccepted, Location: s.cfg.BasePath + "/api/v1/instances/" + strconv.FormatInt(got, 10), Body: Started{InstanceID: ID(got)}}
+	out := &startedAnswer{Status: http.StatusAccepted, Location: s.cfg.BasePath + "/api/v1/instances/" + strconv.FormatInt(got, 10), Body: Started{InstanceID: StartedID(got)}}
 	if existed {
 		out.Status = http.StatusOK
 		return out, nil

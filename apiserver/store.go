@@ -23,6 +23,10 @@ type Store interface {
 	MemberStore
 	AuditStore
 	ClusterStore
+	FailoverStore
+	SupervisorStore
+	HoldStore
+	SlotStore
 }
 
 // ProjectStore keeps projects.
@@ -33,6 +37,7 @@ type ProjectStore interface {
 	ProjectByID(ctx context.Context, id int64) (sql.Project, error)
 	Projects(ctx context.Context, page sql.Page) ([]sql.Project, string, error)
 	DeleteProject(ctx context.Context, id int64) error
+	ProjectActivities(ctx context.Context, projects []int64, since dag.Millis) (map[int64]sql.ProjectActivity, error)
 }
 
 // WorkflowStore keeps workflows and their versions.
@@ -41,8 +46,10 @@ type WorkflowStore interface {
 	Workflow(ctx context.Context, projectID int64, name string) (sql.Workflow, error)
 	WorkflowByID(ctx context.Context, id int64) (sql.Workflow, error)
 	Workflows(ctx context.Context, projectID int64, page sql.Page) ([]sql.Workflow, string, error)
-	Publish(ctx context.Context, workflowID int64, version int) error
+	WorkflowsByID(ctx context.Context, ids []int64) ([]sql.Workflow, error)
+	Publish(ctx context.Context, workflowID int64, version int, by string) error
 	DeleteWorkflow(ctx context.Context, id int64) error
+	WorkflowActivities(ctx context.Context, workflows []int64, last int) (map[int64]sql.WorkflowActivity, error)
 	Version(ctx context.Context, workflowID int64, version int) (sql.Version, error)
 	Versions(ctx context.Context, workflowID int64, page sql.Page) ([]sql.Version, string, error)
 }
@@ -50,8 +57,8 @@ type WorkflowStore interface {
 // DraftStore keeps what is beside the versions: unfinished text, and the canvas.
 type DraftStore interface {
 	Draft(ctx context.Context, workflowID int64) (sql.Draft, error)
-	PutDraft(ctx context.Context, d sql.Draft) error
-	DeleteDraft(ctx context.Context, workflowID int64) error
+	SaveDraft(ctx context.Context, d sql.SaveDraft) (sql.Workflow, sql.Draft, bool, error)
+	DeleteDraft(ctx context.Context, d sql.DeleteDraft) error
 	Layout(ctx context.Context, workflowID int64) (sql.Layout, error)
 	PutLayout(ctx context.Context, l sql.Layout) error
 }
@@ -68,6 +75,8 @@ type InstanceStore interface {
 	Instance(ctx context.Context, id int64) (sql.InstanceRow, error)
 	Instances(ctx context.Context, f sql.InstanceFilter, page sql.Page) ([]sql.InstanceRow, string, error)
 	InstanceCounts(ctx context.Context, f sql.InstanceFilter) (map[dag.InstanceState]int, error)
+	InstanceHistogram(ctx context.Context, f sql.InstanceFilter, buckets int) (sql.Histogram, error)
+	Neighbours(ctx context.Context, in sql.InstanceRow) (sql.Neighbours, error)
 	Tasks(ctx context.Context, instanceID int64, page sql.Page) ([]sql.TaskRow, string, error)
 	Task(ctx context.Context, instanceID int64, name string) (sql.TaskRow, error)
 	Attempts(ctx context.Context, instanceID int64, task int) ([]sql.AttemptRow, error)
@@ -80,6 +89,8 @@ type UserStore interface {
 	CreateUser(ctx context.Context, u sql.User) (sql.User, error)
 	User(ctx context.Context, name string) (sql.User, error)
 	UserByID(ctx context.Context, id int64) (sql.User, error)
+	FirstAdmin(ctx context.Context) (sql.User, error)
+	FinishSetUp(ctx context.Context, u sql.User) error
 	Users(ctx context.Context, page sql.Page) ([]sql.User, string, error)
 	UpdateUser(ctx context.Context, u sql.User) error
 	DeleteUser(ctx context.Context, id int64) error
@@ -97,6 +108,7 @@ type TokenStore interface {
 type SessionStore interface {
 	CreateSession(ctx context.Context, s sql.Session) error
 	Session(ctx context.Context, hash string) (sql.Session, error)
+	Sessions(ctx context.Context, userID int64, now dag.Millis) ([]sql.Session, error)
 	TouchSession(ctx context.Context, hash string, seen, idle dag.Millis) error
 	DeleteSession(ctx context.Context, hash string) error
 	DeleteSessions(ctx context.Context, userID int64) error
@@ -127,6 +139,7 @@ type ClusterStore interface {
 type Logs interface {
 	Read(ctx context.Context, worker string, q logs.Query) (logs.Window, error)
 	Follow(ctx context.Context, worker string, q logs.Query, yield func(logs.Window) error) error
+	Search(ctx context.Context, worker string, q logs.Search) (logs.Found, error)
 }
 
 // Hints tell masters that a row was written. A lost hint costs a poll. *watch.Watcher is one.
@@ -146,8 +159,8 @@ type Events interface {
 type Cluster interface {
 	Masters() []Node
 	Workers() []Node
-	// Slots is the owner of each slot by node; "" where nobody owns it.
-	Slots() (owners []string, epoch int64)
+	// Slots is who has which command slots.
+	Slots() SlotLayout
 	// CA returns the hash of the cluster's authority, which a join token carries.
 	CA() string
 }
@@ -162,4 +175,5 @@ type Node struct {
 	Slots       int      // of a worker
 	Weight      int      // of a master
 	StartedAt   dag.Millis
+	Draining    string // why it takes no work; "": it does
 }

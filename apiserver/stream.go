@@ -54,7 +54,7 @@ func (n *streamCount) leave(user int64) {
 }
 
 type openStream struct {
-	Topics string `query:"topics" required:"true" maxLength:"2048" doc:"Comma-separated: instance:<id>, instance:<id>:<seq> to resume after an event, instances, instances:<project>."`
+	Topics string `query:"topics" required:"true" maxLength:"2048" doc:"Comma-separated: instance:<id>, instance:<id>:<seq> to resume after an event, instances, instances:<project>, workflow:<project>/<workflow>."`
 	LastID string `header:"Last-Event-ID" doc:"Set by browsers when they connect again."`
 }
 
@@ -66,6 +66,7 @@ type topic struct {
 	resumed  bool   // seq was given
 	all      bool   // instances, of every project that the caller may see
 	project  int64  // instances of one project
+	workflow int64  // for workflow topics
 }
 
 func (s *Server) streamRoutes() {
@@ -155,7 +156,30 @@ func (s *Server) parseTopic(ctx context.Context, name string) (*topic, error) {
 		t.project = row.ProjectID
 		return t, err
 	}
-	return nil, wrongField(http.StatusBadRequest, "topics", "unknown_topic", name, "a topic is instance:<id>, instance:<id>:<seq>, instances or instances:<project>")
+	if kind == "workflow" {
+		return s.parseWorkflowTopic(ctx, name, rest)
+	}
+	return nil, wrongField(http.StatusBadRequest, "topics", "unknown_topic", name, "a topic is instance:<id>, instance:<id>:<seq>, instances, instances:<project> or workflow:<project>/<workflow>")
+}
+
+// parseWorkflowTopic reads project/workflow; neither name can hold a slash.
+func (s *Server) parseWorkflowTopic(ctx context.Context, name, rest string) (*topic, error) {
+	project, workflow, ok := strings.Cut(rest, "/")
+	if !ok {
+		return nil, wrongField(http.StatusBadRequest, "topics", "unknown_topic", name, "a workflow's topic is workflow:<project>/<workflow>")
+	}
+	p, err := s.store.Project(ctx, project)
+	if err == nil && callOf(ctx).who.role(p.ID) < roleViewer {
+		err = sql.ErrNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	w, err := s.store.Workflow(ctx, p.ID, workflow)
+	if err != nil {
+		return nil, err
+	}
+	return &topic{name: name, project: p.ID, workflow: w.ID}, nil
 }
 
 // seenBefore reads the id of the last message that a browser has got: "42:7,43:12".
@@ -191,6 +215,8 @@ func (st *stream) run(ctx context.Context) error {
 		defer sub.Close()
 		ready = sub.Ready()
 	}
+	follow := st.s.followers.follow(st.workflows())
+	defer follow.close()
 	for _, t := range st.topics {
 		if err := st.begin(ctx, t); err != nil {
 			return err
@@ -204,6 +230,10 @@ func (st *stream) run(ctx context.Context) error {
 			return nil
 		case <-ready:
 			if err := st.tell(ctx, sub); err != nil {
+				return err
+			}
+		case <-follow.ready:
+			if err := st.tellWorkflows(follow.take()); err != nil {
 				return err
 			}
 		case <-beat.C:
@@ -225,6 +255,8 @@ func (st *stream) wants(c watch.Change) bool {
 
 func (st *stream) concerns(t *topic, c watch.Change) bool {
 	switch {
+	case t.workflow != 0:
+		return false // it has its own source
 	case t.instance != 0:
 		return t.instance == c.Instance
 	case t.all:
@@ -236,6 +268,14 @@ func (st *stream) concerns(t *topic, c watch.Change) bool {
 
 // begin sends what a topic starts with: the events since the given one, or a snapshot.
 func (st *stream) begin(ctx context.Context, t *topic) error {
+	if t.workflow != 0 {
+		w, err := st.s.store.WorkflowByID(ctx, t.workflow)
+		if err != nil {
+			return fmt.Errorf("read workflow %d: %w", t.workflow, err)
+		}
+		st.s.followers.saw(w.ID, changeOf(w))
+		return st.send("workflow", t, changeOf(w))
+	}
 	if t.instance == 0 {
 		return st.send("changed", t, nil)
 	}
@@ -250,10 +290,34 @@ func (st *stream) begin(ctx context.Context, t *topic) error {
 	return st.send("snapshot", t, instanceFace(row))
 }
 
+func (st *stream) workflows() []int64 {
+	var ids []int64
+	for _, t := range st.topics {
+		if t.workflow != 0 {
+			ids = append(ids, t.workflow)
+		}
+	}
+	return ids
+}
+
+func (st *stream) tellWorkflows(changes map[int64]WorkflowChange) error {
+	for _, t := range st.topics {
+		if c, ok := changes[t.workflow]; ok && t.workflow != 0 {
+			if err := st.send("workflow", t, c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // tell passes on what has changed.
 func (st *stream) tell(ctx context.Context, sub *watch.Subscription) error {
 	changes, lagged := sub.Take()
 	for _, t := range st.topics {
+		if t.workflow != 0 {
+			continue
+		}
 		if t.instance != 0 {
 			if lagged || slices.ContainsFunc(changes, func(c watch.Change) bool { return c.Instance == t.instance }) {
 				if err := st.events(ctx, t); err != nil {

@@ -110,7 +110,7 @@ func TestStreamOfListsTellsWhatChanged(t *testing.T) {
 	}
 	b.must(202, "POST", "/api/v1/projects/alpha/workflows/daily/start", "")
 	w := b.must(202, "POST", "/api/v1/projects/beta/workflows/daily/start", "")
-	want := decode[map[string]string](t, w)["instance_id"]
+	want := decode[map[string]any](t, w)["instance_id"].(string)
 	if _, kind, data := l.next(); kind != "changed" || !strings.Contains(data, `"instance_id":"`+want+`"`) {
 		t.Errorf("after a start %s %s, want instance %s", kind, data, want)
 	}

@@ -104,5 +104,5 @@ func (t *throttle) succeeded(user, ip string) {
 // tooMany is the answer to a throttled sign-in.
 func tooMany(wait time.Duration) *Problem {
 	seconds := int(wait/time.Second) + 1
-	return problem(429, "too many failed sign-ins: wait "+strconv.Itoa(seconds)+" s").with("Retry-After", strconv.Itoa(seconds))
+	return wrongField(429, "password", "too_many", "", "too many failed sign-ins: wait %d s", seconds).with("Retry-After", strconv.Itoa(seconds))
 }

@@ -59,7 +59,7 @@ func (s *Server) userRoutes() {
 	add(s, spec{id: "create-user", method: "POST", path: "/users", tag: "users", summary: "Create a user", body: jsonBody, status: 201, access: admin}, s.createUser)
 	add(s, spec{id: "change-user", method: "PUT", path: "/users/{user}", tag: "users", summary: "Disable, enable, make or unmake an admin", body: jsonBody, access: admin}, s.changeUser)
 	add(s, spec{id: "delete-user", method: "DELETE", path: "/users/{user}", tag: "users", summary: "Delete a user with his tokens and sessions", access: admin}, s.deleteUser)
-	add(s, spec{id: "change-password", method: "PUT", path: "/session/password", tag: "session", summary: "Change one's own password; every session ends", body: jsonBody, access: access{object: noObject}}, s.changePassword)
+	add(s, spec{id: "change-password", method: "PUT", path: "/session/password", tag: "session", summary: "Change one's own password; every session ends", early: true, body: jsonBody, access: access{object: noObject}}, s.changePassword)
 }
 
 func userFace(u sql.User) User {
@@ -87,7 +87,7 @@ func (s *Server) createUser(ctx context.Context, in *createUser) (*userAnswer, e
 	}
 	u, err := s.store.CreateUser(ctx, sql.User{Name: in.Body.Name, PasswordHash: hash, Admin: in.Body.Admin, MustChange: true, CreatedAt: s.at(), UpdatedAt: s.at()})
 	if errors.Is(err, sql.ErrExists) {
-		return nil, wrongField(http.StatusConflict, "name", "name_taken", in.Body.Name, "there is a user of that name")
+		return nil, userTaken(in.Body.Name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("create user: %w", err)
@@ -159,15 +159,24 @@ func (s *Server) changePassword(ctx context.Context, in *changePassword) (*cooki
 	if p := checkNewPassword("new", in.Body.New, u.Name); p != nil {
 		return nil, p
 	}
+	if in.Body.New == in.Body.Current {
+		return nil, unchanged("new")
+	}
 	if u.PasswordHash, err = s.hashPassword(ctx, in.Body.New); err != nil {
 		return nil, err
 	}
+	first := u.MustChange
 	u.MustChange, u.UpdatedAt = false, s.at()
 	if err := s.store.UpdateUser(ctx, u); err != nil {
 		return nil, fmt.Errorf("update user %d: %w", u.ID, err)
 	}
 	if err := s.rightsChanged(ctx, u.ID); err != nil {
 		return nil, err
+	}
+	if first {
+		if err := s.printedIsOver(ctx, u); err != nil {
+			return nil, err
+		}
 	}
 	c.who = nil // its session is closed already
 	cookie, err := s.openSession(ctx, u.ID)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/document"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -19,9 +20,10 @@ type Workflow struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	Published   int    `json:"published" doc:"The version that starts and schedules use; 0 while none is."`
-	Latest      int    `json:"latest" doc:"The newest version."`
+	Latest      int    `json:"latest" doc:"The newest version; 0 while there is only a draft."`
 	CreatedAt   Time   `json:"created_at"`
 	UpdatedAt   Time   `json:"updated_at"`
+	Draft       int64  `json:"draft_revision" doc:"The revision of the draft; 0 for none."`
 }
 
 // WorkflowText is a workflow with the text of its newest version.
@@ -54,6 +56,8 @@ type putWorkflow struct {
 	IfMatch     string `header:"If-Match" doc:"The newest version as ETag gave it; * overwrites whatever there is. Without it a workflow is created."`
 	ContentType string `header:"Content-Type"`
 	Publish     bool   `query:"publish" default:"true" doc:"false saves the version without publishing it."`
+	Message     string `query:"message" maxLength:"500" doc:"Why the version is saved; versions show it."`
+	Draft       int64  `query:"draft" minimum:"0" doc:"The revision of the draft that the text comes from: that draft is removed as the version is saved, unless it has moved on."`
 	RawBody     []byte `contentType:"application/yaml"`
 }
 
@@ -64,6 +68,7 @@ type savedAnswer struct {
 		Workflow
 		Version int  `json:"version" doc:"The version that holds the text now."`
 		Created bool `json:"created" doc:"false where the text was the newest version's already."`
+		Removed bool `json:"draft_removed" doc:"true where the draft went as the version came."`
 	}
 }
 
@@ -78,7 +83,7 @@ func (s *Server) workflowRoutes() {
 func workflowFace(w sql.Workflow) Workflow {
 	return Workflow{
 		ID: ID(w.ID), Project: w.Project, Name: w.Name, Description: w.Description, Published: w.Published, Latest: w.Latest,
-		CreatedAt: Time(w.CreatedAt), UpdatedAt: Time(w.UpdatedAt),
+		CreatedAt: Time(w.CreatedAt), UpdatedAt: Time(w.UpdatedAt), Draft: w.DraftRevision,
 	}
 }
 
@@ -94,6 +99,9 @@ func (s *Server) listWorkflows(ctx context.Context, in *listWorkflows) (*workflo
 
 func (s *Server) getWorkflow(ctx context.Context, _ *WorkflowPath) (*workflowAnswer, error) {
 	w := callOf(ctx).workflow
+	if w.Latest == 0 {
+		return &workflowAnswer{ETag: etag(0), Body: WorkflowText{Workflow: workflowFace(w), Format: document.YAML}}, nil
+	}
 	v, err := s.store.Version(ctx, w.ID, w.Latest)
 	if err != nil {
 		return nil, fmt.Errorf("read version %d of workflow %d: %w", w.Latest, w.ID, err)
@@ -110,7 +118,7 @@ func (s *Server) putWorkflow(ctx context.Context, in *putWorkflow) (*savedAnswer
 	format := formatOf(in.ContentType)
 	def, wrong := dag.Parse(in.RawBody, format)
 	if len(wrong) == 0 && def.Name != in.Workflow {
-		wrong = append(wrong, dag.FieldError{Field: "name", Code: "mismatch", Value: def.Name, Message: fmt.Sprintf("the path says %q", shown(in.Workflow))})
+		wrong = append(wrong, mismatch(def.Name, in.Workflow))
 	}
 	if len(wrong) > 0 {
 		return nil, badDefinition(wrong)
@@ -123,19 +131,29 @@ func (s *Server) putWorkflow(ctx context.Context, in *putWorkflow) (*savedAnswer
 	case before.Name != in.Workflow:
 		return nil, nameTaken("workflow", in.Workflow, before.Name)
 	}
-	w, v, _, err := s.store.SaveVersion(ctx, sql.SaveVersion{
-		ProjectID: c.project.ID, Name: in.Workflow, Description: def.Description, Text: string(in.RawBody), Format: format,
-		By: c.who.name, IfMatch: match, Publish: in.Publish,
-	})
-	if err != nil {
-		return nil, s.notSaved(ctx, c.project.ID, in.Workflow, match, err)
+	if p := checkMessage("message", in.Message); p != nil {
+		return nil, p
 	}
+	return s.saveVersion(ctx, before, sql.SaveVersion{
+		ProjectID: c.project.ID, Name: in.Workflow, Description: def.Description, Text: string(in.RawBody), Format: format,
+		By: c.who.name, IfMatch: match, Publish: in.Publish, Message: in.Message, Draft: in.Draft,
+	})
+}
+
+// saveVersion saves what has been checked, and tells those who look at the workflow.
+func (s *Server) saveVersion(ctx context.Context, before sql.Workflow, save sql.SaveVersion) (*savedAnswer, error) {
+	w, v, _, err := s.store.SaveVersion(ctx, save)
+	if err != nil {
+		return nil, s.notSaved(ctx, save.ProjectID, save.Name, save.IfMatch, err)
+	}
+	s.changed(w)
 	out := &savedAnswer{Status: http.StatusOK, ETag: etag(w.Latest)}
 	created := v.Version > before.Latest
 	if created {
 		out.Status = http.StatusCreated
 	}
 	out.Body.Workflow, out.Body.Version, out.Body.Created = workflowFace(w), v.Version, created
+	out.Body.Removed = save.Draft != 0 && save.Draft == before.DraftRevision && w.DraftRevision == 0
 	return out, nil
 }
 
@@ -184,7 +202,9 @@ func parseIfMatch(h string) (*int, *Problem) {
 	}
 	n := -1
 	if h != "*" {
-		id, ok := parseID(strings.Trim(strings.TrimPrefix(h, "W/"), `"`))
+		text := strings.Trim(strings.TrimPrefix(h, "W/"), `"`)
+		id, ok := parseID(text)
+		ok = ok || text == "0" // of a workflow that is only a draft yet
 		if !ok || id > 1<<31-1 {
 			return nil, wrongField(http.StatusBadRequest, "If-Match", "invalid", h, "If-Match must be a version such as \"3\", or *")
 		}
@@ -193,10 +213,19 @@ func parseIfMatch(h string) (*int, *Problem) {
 	return &n, nil
 }
 
+// checkMessage bounds the words that go with a version.
+func checkMessage(field, message string) *Problem {
+	if strings.IndexFunc(message, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f }) >= 0 {
+		return wrongField(http.StatusUnprocessableEntity, field, document.CodeInvalid, message, "a message must not have control characters")
+	}
+	return nil
+}
+
 func (s *Server) deleteWorkflow(ctx context.Context, _ *WorkflowPath) (*struct{}, error) {
 	w := callOf(ctx).workflow
 	if err := s.store.DeleteWorkflow(ctx, w.ID); err != nil {
 		return nil, fmt.Errorf("delete workflow %d: %w", w.ID, err)
 	}
+	s.changedByID(ctx, w.ID)
 	return nil, nil
 }

@@ -1,5 +1,7 @@
 package dag
 
+import "github.com/porpoise/porpoise/dag/document"
+
 // The codes of errors that only workflows have, beside those of package document.
 const (
 	CodeUnknownType     = "unknown_type"     // a task type that is not known
@@ -14,4 +16,52 @@ const (
 	CodeReservedName    = "reserved_name"    // a name that would change how processes run
 	CodeConflict        = "conflict"         // two keys that exclude each other
 	CodeInvalidName     = "invalid_name"     // a name with characters that names do not have
+	CodeMismatch        = "mismatch"         // the name in the text is not that of the workflow
+	CodeNameTaken       = "name_taken"       // a workflow has this name in another spelling
 )
+
+// Code is one code of an error or a warning with its meaning.
+type Code struct {
+	Code    string
+	Warning bool
+	Meaning string
+	Args    string // the names of its args, those that it always has
+}
+
+// Codes lists every code that the check of a definition can give, as the documents have it.
+func Codes() []Code {
+	return []Code{
+		{document.CodeSyntax, false, "the text is not YAML or JSON", ""},
+		{document.CodeEncoding, false, "a byte order mark, invalid UTF-8, a lone surrogate, NUL", ""},
+		{document.CodeTooLarge, false, "the text, a value or a list is over its limit", ""},
+		{document.CodeTooDeep, false, "nested deeper than 64 levels", ""},
+		{document.CodeYAMLFeature, false, "anchors, aliases, merge keys, tags, several documents", ""},
+		{document.CodeFormat, false, "a format other than yaml and json was asked for", ""},
+		{document.CodeDuplicateKey, false, "a map has a key twice", ""},
+		{document.CodeUnknownField, false, "a key that means nothing here", "key"},
+		{document.CodeRequired, false, "what must be there is missing or empty", ""},
+		{document.CodeNull, false, "a key stands there without a value", ""},
+		{document.CodeWrongType, false, "a value of another type than wanted", ""},
+		{document.CodeOutOfRange, false, "a number, duration or length outside its range", ""},
+		{document.CodeNotInEnum, false, "a word that is not one of those allowed", ""},
+		{document.CodeInvalid, false, "a text that does not have the wanted form", ""},
+		{document.CodeNotAvailable, false, "known, but a feature that comes later", ""},
+		{CodeUnknownType, false, "a task type that is not known", ""},
+		{CodeUnknownTask, false, "a needs entry that names no task", "task, need"},
+		{CodeDuplicateEdge, false, "a needs entry that stands twice", "task, need"},
+		{CodeSelfLoop, false, "a task that needs itself", "task, need"},
+		{CodeCycle, false, "tasks that need each other in a circle", "tasks, length"},
+		{CodeUnknownName, false, "a ${name} that nothing gives", "name"},
+		{CodeUnknownParam, false, "a start parameter that the workflow does not declare", ""},
+		{CodeDuplicateName, false, "two tasks, parameters or outputs of one name", ""},
+		{CodeAmbiguousOutput, false, "one output name from two unrelated tasks", "output, first, second, task"},
+		{CodeReservedName, false, "a name that would change how processes run", ""},
+		{CodeInvalidName, false, "a name with characters that names do not have", ""},
+		{CodeConflict, false, "two keys that exclude each other", ""},
+		{CodeMismatch, false, "the name in the text is not that of the workflow", "name, workflow"},
+		{CodeNameTaken, false, "a workflow has this name in another spelling", "name, other"},
+		{CodeUnknownVariable, true, "a script uses a variable that nothing sets", "name, task"},
+		{CodeNoEffect, true, "a task or a key that changes nothing", "task"},
+		{CodeNoWorker, true, "no live worker is of the task's group", "task, group"},
+	}
+}

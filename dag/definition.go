@@ -119,6 +119,9 @@ type Spec interface {
 // FieldError is one wrong field of a document.
 type FieldError = document.FieldError
 
+// Args are the values in the sentence of a FieldError, by name.
+type Args = document.Args
+
 // priorities in their order; the text is what definitions, rows and the API hold.
 var priorities = [...]string{"highest", "high", "medium", "low", "lowest"}
 

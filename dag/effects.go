@@ -51,10 +51,10 @@ const (
 	ResultAlready          = "already"            // nothing to do: it is so, or is becoming so
 	ResultNotRunning       = "not_running"        // the instance is not in a state that can be paused, stopped ...
 	ResultNotPaused        = "not_paused"         // resume of something that is not paused
-	ResultNotSkippable     = "not_skippable"      // a worker holds the task: kill it first
+	ResultNotSkippable     = "not_skippable"      // skip or force_success: a worker holds the task, kill it first
 	ResultNotRecoverable   = "not_recoverable"    // recover of an instance that neither failed nor was stopped
 	ResultNothingToRecover = "nothing_to_recover" // recover of a success
-	ResultNotFinished      = "not_finished"       // rerun of an instance that is not final
+	ResultNotFinished      = "not_finished"       // rerun, or force_success of a failed task, of an instance that is not final
 	ResultNoSuchTask       = "no_such_task"       // no task in scope has that index
 	ResultUnknownVerb      = "unknown_verb"
 )

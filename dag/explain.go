@@ -2,6 +2,7 @@ package dag
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -19,6 +20,20 @@ type Explanation struct {
 	Causes []Explanation     `json:"causes,omitempty"`
 }
 
+// ExplanationCodes lists every code that Explain gives, so that whoever puts them into
+// words can prove that none is missing.
+func ExplanationCodes() []string {
+	codes := []string{"not_in_scope", "more"}
+	for _, s := range instanceTable.rows {
+		codes = append(codes, string(s.State))
+	}
+	for _, s := range taskTable.rows {
+		codes = append(codes, string(s.State))
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}
+
 // Explain says why a task is in its state, or with task -1 why the instance is. It knows
 // what the rows know: for a ready task only that it is ready; why no worker takes it is
 // the dispatcher's to add.
@@ -34,6 +49,9 @@ func (in *Instance) explainTask(now Millis, i int) Explanation {
 	t := &in.Tasks[i]
 	e := in.line(i, string(t.State), "")
 	name := in.name(i)
+	if t.Attempts > 0 {
+		e.Args["attempt"] = strconv.Itoa(t.Attempts)
+	}
 	switch t.State {
 	case "":
 		e.Code, e.Text = "not_in_scope", fmt.Sprintf("%s is not part of this start", name)
@@ -56,6 +74,7 @@ func (in *Instance) explainTask(now Millis, i int) Explanation {
 		e.Text = fmt.Sprintf("attempt %d of %s failed%s; attempt %d may start in %s", t.Attempts, name, because(t.Reason), t.Attempts+1, left(now, t.NextAt))
 	case TaskKilling:
 		e.Args["worker"] = t.Attempt.Worker
+		e.Args["reason"] = string(t.Attempt.KillReason)
 		e.Text = fmt.Sprintf("worker %s was told to end attempt %d of %s%s", t.Attempt.Worker, t.Attempts, name, because(t.Attempt.KillReason))
 	case TaskUpstreamFailed:
 		e.Since = t.FinishedAt
@@ -157,7 +176,9 @@ func (in *Instance) roots(i int) []Explanation {
 					continue
 				}
 				if n++; n <= maxCauses {
-					causes = append(causes, in.line(need, string(in.Tasks[need].State), in.ending(need)))
+					c := in.line(need, string(in.Tasks[need].State), in.ending(need))
+					c.Args["attempt"] = strconv.Itoa(in.Tasks[need].Attempts)
+					causes = append(causes, c)
 				}
 			case "", TaskWaiting, TaskReady, TaskDispatched, TaskRunning, TaskRetryWait, TaskKilling,
 				TaskSuccess, TaskForcedSuccess, TaskSkipped, TaskDisabled:
@@ -169,7 +190,10 @@ func (in *Instance) roots(i int) []Explanation {
 
 // explainInstance explains the instance by its tasks: failures first, then what is under way.
 func (in *Instance) explainInstance(now Millis) Explanation {
-	e := Explanation{Code: string(in.State), Args: map[string]string{}, Since: in.FinishedAt}
+	e := Explanation{Code: string(in.State), Args: map[string]string{"instance": strconv.FormatInt(in.ID, 10)}, Since: in.FinishedAt}
+	if !in.State.Final() {
+		e.Args["open"], e.Args["active"] = strconv.Itoa(in.open), strconv.Itoa(in.active)
+	}
 	if in.Reason != "" {
 		e.Args["reason"] = string(in.Reason)
 	}
@@ -226,7 +250,7 @@ func (in *Instance) sentence() string {
 }
 
 func (in *Instance) paused() Explanation {
-	return Explanation{Code: string(in.State), Args: map[string]string{}, Text: "the instance is " + string(in.State) + ", so nothing starts"}
+	return Explanation{Code: string(in.State), Args: map[string]string{"instance": strconv.FormatInt(in.ID, 10), "open": strconv.Itoa(in.open), "active": strconv.Itoa(in.active)}, Text: "the instance is " + string(in.State) + ", so nothing starts"}
 }
 
 // line begins an explanation about a task.
@@ -274,8 +298,12 @@ func because(r Reason) string {
 		return " because a task was killed"
 	case ReasonWorkerLost:
 		return " because its worker was lost"
+	case ReasonUnanswered:
+		return " because its worker gave no answer for it in time"
 	case ReasonExitCode:
 		return " because its process ended with an error"
+	case ReasonLateSuccess:
+		return " because its success arrived after it was called lost"
 	case ReasonUpstreamFailed, ReasonReturned, ReasonCrashed, ReasonParams:
 	}
 	return " (" + string(r) + ")"

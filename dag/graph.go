@@ -17,6 +17,9 @@ const maxPlanErrors = 10 * document.MaxErrors
 // shortened in the middle.
 const maxShownCircle = 20
 
+// maxCircleArgs is how many tasks of a circle are named for a graph to mark them.
+const maxCircleArgs = 200
+
 // indexNames finds tasks by name, and names that are the same after folding.
 func (p *Plan) indexNames() []FieldError {
 	var errs []FieldError
@@ -35,10 +38,10 @@ func (p *Plan) indexNames() []FieldError {
 			}
 			errs = append(errs, FieldError{
 				Field: fmt.Sprintf("tasks[%d].name", i), Code: CodeDuplicateName, Value: document.Shown(name),
-				Message: fmt.Sprintf("tasks[%d] has %s already", first, as),
+				Message: fmt.Sprintf("tasks[%d] has %s already", first, as), Args: Args{"name": name, "other": other},
 			}, FieldError{
 				Field: fmt.Sprintf("tasks[%d].name", first), Code: CodeDuplicateName, Value: document.Shown(other),
-				Message: fmt.Sprintf("tasks[%d] has the name %s too", i, document.Quoted(name)),
+				Message: fmt.Sprintf("tasks[%d] has the name %s too", i, document.Quoted(name)), Args: Args{"name": other, "other": name},
 			})
 		} else {
 			folded[key] = i
@@ -67,7 +70,7 @@ func (p *Plan) connect() []FieldError {
 		for k, need := range tasks[i].Needs {
 			fail := func(code, message string) {
 				if len(errs) < maxPlanErrors {
-					errs = append(errs, FieldError{Field: fmt.Sprintf("tasks[%d].needs[%d]", i, k), Code: code, Message: message, Value: document.Shown(need)})
+					errs = append(errs, FieldError{Field: fmt.Sprintf("tasks[%d].needs[%d]", i, k), Code: code, Message: message, Value: document.Shown(need), Args: Args{"task": tasks[i].Name, "need": need}})
 				}
 			}
 			n, ok := p.index[need]
@@ -250,8 +253,9 @@ func (p *Plan) circleError(group []int) FieldError {
 	path = append(path, first)
 	// path runs against the needs: each task before those that need it. Reversed it
 	// reads as people write it: a needs b needs c needs a.
-	names := make([]string, 0, len(path))
+	names, whole := make([]string, 0, len(path)), make([]string, 0, len(path))
 	for _, task := range slices.Backward(path) {
+		whole = append(whole, p.Definition.Tasks[task].Name)
 		names = append(names, document.Shown(p.Definition.Tasks[task].Name))
 	}
 	if len(names) > maxShownCircle {
@@ -270,5 +274,6 @@ func (p *Plan) circleError(group []int) FieldError {
 		Field: fmt.Sprintf("tasks[%d].needs[%d]", first, k), Code: CodeCycle,
 		Value:   document.Shown(p.Definition.Tasks[first].Name),
 		Message: "these tasks need each other: " + strings.Join(names, " -> "),
+		Args:    Args{"tasks": whole[:min(len(whole), maxCircleArgs)], "length": len(whole) - 1},
 	}
 }

@@ -34,6 +34,9 @@ type Lost struct {
 	Task, Number int
 	Token        string
 	Message      string
+	// GiveUp says that the worker may well be there and only does not answer for the attempt, however
+	// often it is asked: the task fails, and nothing else is tried.
+	GiveUp bool
 }
 
 // TimerKind says what a timer was armed for.
@@ -61,13 +64,14 @@ type Verb string
 
 // The verbs.
 const (
-	VerbPause   Verb = "pause"
-	VerbResume  Verb = "resume"
-	VerbStop    Verb = "stop"
-	VerbKill    Verb = "kill" // one task
-	VerbSkip    Verb = "skip" // one task
-	VerbRecover Verb = "recover"
-	VerbRerun   Verb = "rerun" // the tasks named, in Scope; all when none is named
+	VerbPause        Verb = "pause"
+	VerbResume       Verb = "resume"
+	VerbStop         Verb = "stop"
+	VerbKill         Verb = "kill"          // one task
+	VerbSkip         Verb = "skip"          // one task
+	VerbForceSuccess Verb = "force_success" // one task
+	VerbRecover      Verb = "recover"
+	VerbRerun        Verb = "rerun" // the tasks named, in Scope; all when none is named
 )
 
 // Control is one row of the control table. Step always answers it: see Applied.

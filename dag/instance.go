@@ -59,6 +59,9 @@ type TaskInstance struct {
 
 	// Attempt is the live attempt; its Number is 0 while none is live.
 	Attempt Attempt
+	// Missed is the latest attempt where it was called lost and the task waits for another: should its success
+	// arrive after all, that counts. Its Number is 0 where there is none.
+	Missed Attempt
 	// unmet counts the needs in scope that are not done; Restore rebuilds it.
 	unmet int
 }

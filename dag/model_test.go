@@ -94,7 +94,7 @@ func snapshot(in *Instance) *Instance {
 
 // row is a task without what is not in its row.
 func row(t TaskInstance) TaskInstance {
-	t.unmet, t.Attempt = 0, Attempt{}
+	t.unmet, t.Attempt, t.Missed = 0, Attempt{}, Attempt{}
 	return t
 }
 

@@ -142,5 +142,6 @@ func (p *Plan) ambiguousError(name string, first, second, seenBy int) *FieldErro
 		Field: fmt.Sprintf("tasks[%d].outputs[%d]", second, k), Code: CodeAmbiguousOutput, Value: document.Shown(name),
 		Message: fmt.Sprintf("the output %s comes from %s and from %s, neither of which needs the other, and %s would see both: give one of them another name",
 			document.Quoted(name), document.Quoted(tasks[first].Name), document.Quoted(tasks[second].Name), document.Quoted(tasks[seenBy].Name)),
+		Args: Args{"output": name, "first": tasks[first].Name, "second": tasks[second].Name, "task": tasks[seenBy].Name},
 	}
 }

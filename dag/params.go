@@ -21,8 +21,8 @@ const MaxValue = 100 << 10
 type paramText struct {
 	Type        string          `json:"type" rule:"enum=string|integer|number|boolean" doc:"What kind of value it takes; where nothing is said, that of its default."`
 	Default     *document.Text  `json:"default" doc:"The value where the start gives none."`
-	Description string          `json:"description" rule:"max=4096" doc:"What the parameter is for, in words."`
-	Enum        []document.Text `json:"enum" rule:"min=1,max=1000" doc:"The values that it may take."`
+	Description string          `json:"description" rule:"max=4096" editor:"text" doc:"What the parameter is for, in words."`
+	Enum        []document.Text `json:"enum" rule:"min=1,max=1000" editor:"names" doc:"The values that it may take."`
 
 	plain bool // written as a value alone
 }

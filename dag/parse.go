@@ -20,22 +20,36 @@ func Parse(text []byte, format string) (*Definition, []FieldError) {
 
 // ParsePlan is Parse and NewPlan in one pass, for those who want to run the workflow.
 func ParsePlan(text []byte, format string) (*Plan, []FieldError) {
+	r := read(text, format)
+	return r.plan, r.errs
+}
+
+// reading is a text on its way to a plan. plan is nil where there are errors; def is
+// nil where the text has no tasks that could be looked at.
+type reading struct {
+	root *document.Node
+	def  *Definition
+	plan *Plan
+	errs []FieldError
+}
+
+func read(text []byte, format string) reading {
 	root, errs := document.Read(text, format)
 	if len(errs) > 0 {
-		return nil, errs
+		return reading{errs: errs}
 	}
 	var w workflowText
 	errs = document.Decode(root, &w)
 	if root.Kind != document.Map {
-		return nil, errs
+		return reading{root: root, errs: errs}
 	}
 	if len(w.Tasks) > MaxTasks {
 		// Nothing is looked at further: such a text is no slip of the pen.
 		tasks := root.Get("tasks")
-		return nil, []FieldError{{
+		return reading{root: root, errs: []FieldError{{
 			Field: "tasks", Code: document.CodeTooLarge, Line: int(tasks.Line), Column: int(tasks.Column),
 			Message: fmt.Sprintf("the workflow has %d tasks, at most %d are allowed", len(w.Tasks), MaxTasks),
-		}}
+		}}}
 	}
 	later := document.Check(&w, nil)
 	def, more := w.definition()
@@ -48,9 +62,9 @@ func ParsePlan(text []byte, format string) (*Plan, []FieldError) {
 	later = append(later, checkReferences(def, plan)...)
 	errs = append(errs, document.Place(root, errs, distinct(later))...)
 	if len(errs) > 0 {
-		return nil, document.Sort(errs)
+		return reading{root: root, def: def, errs: document.Sort(errs)}
 	}
-	return plan, nil
+	return reading{root: root, def: def, plan: plan}
 }
 
 // distinct keeps the first of several errors of one code at one field: two checks may

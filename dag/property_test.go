@@ -132,6 +132,7 @@ func (w *world) play() {
 			w.report()
 		case 11:
 			w.lose()
+			w.late()
 		case 12, 13, 14:
 			w.pass(time.Duration(die(w.t, "ms", 12000)) * time.Millisecond)
 		case 15:
@@ -199,6 +200,18 @@ func (w *world) lose() {
 	}
 }
 
+// late brings the success of an attempt that was called lost, now and then.
+func (w *world) late() {
+	i := w.pick("late", func(t *TaskInstance) bool { return t.Missed.Number != 0 })
+	if i < 0 || die(w.t, "comes", 1) == 0 {
+		return
+	}
+	m := w.in.Tasks[i].Missed
+	if fx := w.step(Report{Task: i, Number: m.Number, Token: m.Token, State: AttemptSuccess, Outputs: map[string]string{"n": fmt.Sprint(m.Number)}}); fx.Stale || w.in.Tasks[i].State != TaskSuccess {
+		w.fail("the late success of attempt %+v was refused", m)
+	}
+}
+
 // pass lets time go by and fires what falls due, in order of its moment.
 func (w *world) pass(d time.Duration) {
 	end := w.now.Add(d)
@@ -241,7 +254,7 @@ func (w *world) nonsense() {
 	case 0: // a report on an attempt that was, or never was
 		token := fmt.Sprint("token", die(w.t, "any token", w.tokens+1))
 		stale = i < 0 || i >= len(w.in.Tasks) || w.in.Tasks[i].Attempt.Token != token || w.in.Tasks[i].Attempt.Number != number
-		if !stale {
+		if !stale || i >= 0 && i < len(w.in.Tasks) && w.in.Tasks[i].Missed.Token == token {
 			return
 		}
 		ev = Report{Task: i, Number: number, Token: token, State: AttemptSuccess}
@@ -273,7 +286,7 @@ func (w *world) nonsense() {
 }
 
 func (w *world) control() {
-	verbs := []Verb{VerbPause, VerbResume, VerbResume, VerbKill, VerbSkip, VerbRecover, VerbRecover, VerbRerun, "dance"}
+	verbs := []Verb{VerbPause, VerbResume, VerbResume, VerbKill, VerbSkip, VerbForceSuccess, VerbRecover, VerbRecover, VerbRerun, "dance"}
 	if w.stops {
 		verbs = append(verbs, VerbStop, VerbStop)
 	}

@@ -144,7 +144,7 @@ func (r *references) builtinOnly(name string) *FieldError {
 		return nil
 	}
 	return &FieldError{
-		Code: CodeUnknownName, Value: document.Shown(name),
+		Code: CodeUnknownName, Value: document.Shown(name), Args: Args{"name": document.Shown(name)},
 		Message: "${" + document.Shown(name) + "} is not known here: a workflow's parameter can refer to built-in names only: " + strings.Join(builtinNames(), ", "),
 	}
 }
@@ -164,7 +164,10 @@ func (r *references) known(i int, name string, own bool) *FieldError {
 		}
 	}
 	fail := func(why string) *FieldError {
-		return &FieldError{Code: CodeUnknownName, Value: document.Shown(name), Message: "${" + document.Shown(name) + "} is not known here: " + why}
+		return &FieldError{
+			Code: CodeUnknownName, Value: document.Shown(name), Args: Args{"name": document.Shown(name), "task": t.Name},
+			Message: "${" + document.Shown(name) + "} is not known here: " + why,
+		}
 	}
 	if task, output, ok := cutLast(name); ok {
 		from, exists := r.index[task]

@@ -3,7 +3,6 @@ package dag
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"strconv"
 	"strings"
@@ -138,6 +137,20 @@ type resolver struct {
 	task   int
 	t      *Task
 	values map[string]string
+	// trace is where each value came from, weakest first; nil for a real run.
+	trace map[string][]Link
+}
+
+// put sets a value over those of weaker sources.
+func (r *resolver) put(name, value string, origin Origin, from string) {
+	r.values[name] = value
+	r.note(name, Link{Origin: origin, Value: value, From: from})
+}
+
+func (r *resolver) note(name string, l Link) {
+	if r.trace != nil {
+		r.trace[name] = append(r.trace[name], l)
+	}
 }
 
 // at gives an error its place in the definition.
@@ -152,23 +165,29 @@ func (r *resolver) parameters(facts Facts) *FieldError {
 	def := r.in.plan.Definition
 	r.values = make(map[string]string, len(builtins)+len(def.Params)+len(r.t.Params)+len(r.t.Env)+8)
 	for i := range builtins {
-		r.values[builtins[i].name] = builtins[i].value(r.in, r.t.Name, facts)
+		r.put(builtins[i].name, builtins[i].value(r.in, r.t.Name, facts), OriginBuiltin, "")
 	}
 	// Workflow parameters refer to built-in names alone, so that lookups among values
 	// must not find the ones before them: they are put in together, afterwards.
-	if err := r.declared("params", def.Params); err != nil {
+	if err := r.declared("params", def.Params, OriginWorkflow); err != nil {
 		return err
 	}
-	for from := range r.in.plan.outputs.seenBy(r.task) {
-		// Of two that give one name, the later is the nearer.
-		maps.Copy(r.values, r.in.Tasks[from].Outputs)
+	if r.task >= 0 {
+		for from := range r.in.plan.outputs.seenBy(r.task) {
+			// Of two that give one name, the later is the nearer.
+			for name, value := range r.in.Tasks[from].Outputs {
+				r.put(name, value, OriginOutput, def.Tasks[from].Name)
+			}
+		}
 	}
-	maps.Copy(r.values, r.in.Params)
-	return r.declared(taskField(r.task)+".params", r.t.Params)
+	for name, value := range r.in.Params {
+		r.put(name, value, OriginStart, "")
+	}
+	return r.declared(taskField(r.task)+".params", r.t.Params, OriginTask)
 }
 
 // declared puts in the defaults of parameters where the start gives no value.
-func (r *resolver) declared(field string, params []Param) *FieldError {
+func (r *resolver) declared(field string, params []Param, origin Origin) *FieldError {
 	if len(params) == 0 {
 		return nil
 	}
@@ -177,6 +196,9 @@ func (r *resolver) declared(field string, params []Param) *FieldError {
 	for i := range params {
 		p := &params[i]
 		if _, given := r.in.Params[p.Name]; given || p.Default == nil {
+			if p.Default != nil {
+				r.note(p.Name, Link{Origin: origin, Value: *p.Default})
+			}
 			continue
 		}
 		value, err := expand(*p.Default, r.lookup)
@@ -193,7 +215,7 @@ func (r *resolver) declared(field string, params []Param) *FieldError {
 		resolved = append(resolved, pair{p.Name, value})
 	}
 	for _, p := range resolved {
-		r.values[p.name] = p.value
+		r.put(p.name, p.value, origin, "")
 	}
 	return nil
 }

@@ -9,7 +9,8 @@ import (
 var ErrDamaged = errors.New("rows contradict each other")
 
 // Restore makes an instance that was rebuilt from its rows ready for Step. The caller
-// has filled the fields and Tasks by index; live are its attempts that are not final.
+// has filled the fields and Tasks by index; live are its attempts that are not final,
+// and those that were lost last.
 // The error wraps ErrDamaged and says what contradicts what; the instance must then
 // not be stepped.
 func Restore(plan *Plan, in *Instance, live []Attempt) error {
@@ -27,7 +28,7 @@ func Restore(plan *Plan, in *Instance, live []Attempt) error {
 		return damaged(in, "round %d, seq %d", in.Round, in.Seq)
 	}
 	for i := range in.Tasks {
-		in.Tasks[i].Attempt = Attempt{}
+		in.Tasks[i].Attempt, in.Tasks[i].Missed = Attempt{}, Attempt{}
 	}
 	for _, a := range live {
 		if err := in.attach(a); err != nil {
@@ -50,12 +51,18 @@ func damaged(in *Instance, format string, args ...any) error {
 	return fmt.Errorf("instance %d: %s: %w", in.ID, fmt.Sprintf(format, args...), ErrDamaged)
 }
 
-// attach gives a live attempt to its task.
+// attach gives a live attempt to its task, and a lost one while its success would still count.
 func (in *Instance) attach(a Attempt) error {
 	if a.Task < 0 || a.Task >= len(in.Tasks) || in.Tasks[a.Task].State == "" {
 		return damaged(in, "attempt %d of task %d, which is not in scope", a.Number, a.Task)
 	}
 	t := &in.Tasks[a.Task]
+	if a.State == AttemptLost {
+		if t.State == TaskReady && a.Number == t.Attempts && a.Round == t.Round {
+			t.Missed = a.missed()
+		}
+		return nil
+	}
 	switch {
 	case !a.State.Valid() || a.State.Final():
 		return damaged(in, "attempt %d of task %d is given as live in state %q", a.Number, a.Task, a.State)

@@ -38,7 +38,8 @@ func (c *schemaCheck) node(schema map[string]any, n *document.Node, at string) [
 	fail := func(format string, args ...any) { errs = append(errs, at+": "+fmt.Sprintf(format, args...)) }
 	for keyword, want := range schema {
 		switch keyword {
-		case "$schema", "$id", "$defs", "title", "description", "default", "examples", "format", "required", "properties":
+		case "$schema", "$id", "$defs", "title", "description", "default", "examples", "format", "required", "properties",
+			document.Order, document.Editor, document.Advanced:
 		case "$ref":
 			name := strings.TrimPrefix(want.(string), "#/$defs/")
 			errs = append(errs, c.node(c.root["$defs"].(map[string]any)[name].(map[string]any), n, at)...)

@@ -26,18 +26,28 @@ const DefaultWorkerGroup = "default"
 
 // taskType is one task type as definitions know it.
 type taskType struct {
-	name string
-	doc  string
-	spec func() Spec
+	name     string
+	category Category
+	doc      string
+	spec     func() Spec
 }
+
+// Category says what kind of step a task type is.
+type Category string
+
+// The categories.
+const (
+	CategoryRun  Category = "run"  // it does the work, on a worker
+	CategoryFlow Category = "flow" // it gives the graph its shape or its pace
+)
 
 // taskTypes in the order in which people see them.
 var taskTypes = [...]taskType{
-	{TypeShell, "Runs a script with sh or another shell.", func() Spec { return &ShellSpec{} }},
-	{TypePython, "Runs a script with Python.", func() Spec { return &PythonSpec{} }},
-	{TypeHTTP, "Calls a URL and checks the answer.", func() Spec { return &HTTPSpec{} }},
-	{TypeNoop, "Does nothing: a place where branches meet.", func() Spec { return &NoopSpec{} }},
-	{TypeWait, "Waits for some time, or until a moment, without taking a worker.", func() Spec { return &WaitSpec{} }},
+	{TypeShell, CategoryRun, "Runs a script with sh or another shell.", func() Spec { return &ShellSpec{} }},
+	{TypePython, CategoryRun, "Runs a script with Python.", func() Spec { return &PythonSpec{} }},
+	{TypeHTTP, CategoryRun, "Calls a URL and checks the answer.", func() Spec { return &HTTPSpec{} }},
+	{TypeNoop, CategoryFlow, "Does nothing: a place where branches meet.", func() Spec { return &NoopSpec{} }},
+	{TypeWait, CategoryFlow, "Waits for some time, or until a moment, without taking a worker.", func() Spec { return &WaitSpec{} }},
 }
 
 // TaskTypes returns the names of all task types.

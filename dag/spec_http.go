@@ -15,19 +15,19 @@ import (
 // HTTPSpec is what an http task has for itself. The task's timeout bounds the whole
 // call; an output named response, where declared, holds the answer's body.
 type HTTPSpec struct {
-	URL            string            `json:"url" rule:"required,max=8192" doc:"The address to call, http or https."`
+	URL            string            `json:"url" rule:"required,max=8192" editor:"url" doc:"The address to call, http or https."`
 	Method         string            `json:"method,omitempty" rule:"enum=GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS" default:"GET" doc:"The method of the call."`
-	Headers        map[string]string `json:"headers,omitempty" rule:"max=100" doc:"Headers of the call."`
-	Body           string            `json:"body,omitempty" rule:"max=1048576" doc:"The body of the call."`
+	Headers        map[string]string `json:"headers,omitempty" rule:"max=100" editor:"map" doc:"Headers of the call."`
+	Body           string            `json:"body,omitempty" rule:"max=1048576" editor:"text" doc:"The body of the call."`
 	Expect         *HTTPExpect       `json:"expect,omitempty" doc:"What the answer must be for the task to succeed."`
-	ConnectTimeout Duration          `json:"connect_timeout,omitempty" rule:"min=1ms,max=10m" default:"10s" doc:"How long making the connection may take."`
+	ConnectTimeout Duration          `json:"connect_timeout,omitempty" rule:"min=1ms,max=10m" default:"10s" advanced:"true" doc:"How long making the connection may take."`
 }
 
 // HTTPExpect is what an answer must be. All that is given must hold.
 type HTTPExpect struct {
-	Status          StatusRanges `json:"status,omitempty" doc:"Status codes that are a success: a code, a range such as 200-299, or a list of them."`
-	BodyContains    string       `json:"body_contains,omitempty" rule:"max=65536" doc:"A text that the answer's body must contain."`
-	BodyNotContains string       `json:"body_not_contains,omitempty" rule:"max=65536" doc:"A text that the answer's body must not contain."`
+	Status          StatusRanges `json:"status,omitempty" editor:"statuses" doc:"Status codes that are a success: a code, a range such as 200-299, or a list of them."`
+	BodyContains    string       `json:"body_contains,omitempty" rule:"max=65536" editor:"text" doc:"A text that the answer's body must contain."`
+	BodyNotContains string       `json:"body_not_contains,omitempty" rule:"max=65536" editor:"text" doc:"A text that the answer's body must not contain."`
 }
 
 // Validate checks the address, the headers and the ranges.

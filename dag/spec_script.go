@@ -4,8 +4,8 @@ import "github.com/porpoise/porpoise/dag/document"
 
 // ShellSpec is what a shell task has for itself.
 type ShellSpec struct {
-	Script      string `json:"script" verbatim:"true" rule:"required,max=1048576" doc:"The text of the script. It is run as it stands; parameters are environment variables, as in ${day}."`
-	Interpreter string `json:"interpreter,omitempty" rule:"max=4096" default:"sh" doc:"The shell that runs the script: a name that the worker finds in its PATH, or an absolute path."`
+	Script      string `json:"script" verbatim:"true" rule:"required,max=1048576" editor:"script:shell" doc:"The text of the script. It is run as it stands; parameters are environment variables, as in ${day}."`
+	Interpreter string `json:"interpreter,omitempty" rule:"max=4096" default:"sh" advanced:"true" doc:"The shell that runs the script: a name that the worker finds in its PATH, or an absolute path."`
 }
 
 // Validate checks the script and the interpreter's form.
@@ -15,8 +15,8 @@ func (s *ShellSpec) Validate() []FieldError {
 
 // PythonSpec is what a python task has for itself.
 type PythonSpec struct {
-	Script      string `json:"script" verbatim:"true" rule:"required,max=1048576" doc:"The text of the program. Parameters are environment variables, as in os.environ[\"day\"]."`
-	Interpreter string `json:"interpreter,omitempty" rule:"max=4096" default:"python3" doc:"The Python that runs the script: a name that the worker finds in its PATH, or an absolute path."`
+	Script      string `json:"script" verbatim:"true" rule:"required,max=1048576" editor:"script:python" doc:"The text of the program. Parameters are environment variables, as in os.environ[\"day\"]."`
+	Interpreter string `json:"interpreter,omitempty" rule:"max=4096" default:"python3" advanced:"true" doc:"The Python that runs the script: a name that the worker finds in its PATH, or an absolute path."`
 }
 
 // Validate checks the script and the interpreter's form.

@@ -9,7 +9,7 @@ import (
 // WaitSpec is what a wait task has for itself: exactly one of the two.
 type WaitSpec struct {
 	For   Duration `json:"for,omitempty" rule:"min=0s,max=365d" doc:"How long to wait, from the moment when the task is ready."`
-	Until Moment   `json:"until,omitempty" verbatim:"true" doc:"The moment to wait for; one that has passed does not wait."`
+	Until Moment   `json:"until,omitempty" verbatim:"true" editor:"moment" doc:"The moment to wait for; one that has passed does not wait."`
 }
 
 // Validate checks that exactly one of the two is there.

@@ -78,6 +78,8 @@ const (
 	ReasonForcedStop      Reason = "forced_stop"      // stopped without waiting for the workers' word
 	ReasonCrashed         Reason = "crashed_master"   // quarantined: processing it ended masters
 	ReasonParams          Reason = "params"           // a parameter that the task uses has no value, or not one it can take
+	ReasonUnanswered      Reason = "unanswered"       // the worker gave no answer for the attempt in time, however often it was asked
+	ReasonLateSuccess     Reason = "late_success"     // the attempt was called lost, and its success came before another had begun
 	ReasonExitCode        Reason = "exit_code"        // the process ended with another code than 0
 )
 
@@ -184,12 +186,12 @@ var (
 
 	taskTable = newTable("a task",
 		StateInfo[TaskState]{
-			State: TaskWaiting, About: "Waits for the tasks that it needs; leaves when all are done, when one of them can't be, or by kill, skip or the end of the instance.",
-			Next: []TaskState{TaskReady, TaskRunning, TaskKilled, TaskSkipped, TaskUpstreamFailed, TaskDisabled},
+			State: TaskWaiting, About: "Waits for the tasks that it needs; leaves when all are done, when one of them can't be, or by kill, skip, force_success or the end of the instance.",
+			Next: []TaskState{TaskReady, TaskRunning, TaskForcedSuccess, TaskKilled, TaskSkipped, TaskUpstreamFailed, TaskDisabled},
 		},
 		StateInfo[TaskState]{
-			State: TaskReady, About: "All that it needs is done; leaves when a worker takes it (a wait task: when the instance runs), or by kill, skip or the end of the instance.",
-			Next: []TaskState{TaskDispatched, TaskRunning, TaskKilled, TaskSkipped},
+			State: TaskReady, About: "All that it needs is done; leaves when a worker takes it (a wait task: when the instance runs), or by kill, skip, force_success, the late success of an attempt that was called lost, or the end of the instance.",
+			Next: []TaskState{TaskDispatched, TaskRunning, TaskSuccess, TaskForcedSuccess, TaskKilled, TaskSkipped},
 		},
 		StateInfo[TaskState]{
 			State: TaskDispatched, About: "An attempt is on its way to a worker; leaves by the worker's word, its loss, or a kill.",
@@ -200,8 +202,8 @@ var (
 			Next: []TaskState{TaskReady, TaskRetryWait, TaskKilling, TaskSuccess, TaskFailed, TaskKilled},
 		},
 		StateInfo[TaskState]{
-			State: TaskRetryWait, About: "Its last attempt failed and another is allowed; leaves when the wait is over, or by kill, skip or the end of the instance.",
-			Next: []TaskState{TaskReady, TaskRunning, TaskKilled, TaskSkipped},
+			State: TaskRetryWait, About: "Its last attempt failed and another is allowed; leaves when the wait is over, or by kill, skip, force_success or the end of the instance.",
+			Next: []TaskState{TaskReady, TaskRunning, TaskForcedSuccess, TaskKilled, TaskSkipped},
 		},
 		StateInfo[TaskState]{
 			State: TaskKilling, About: "The worker was told to end the attempt; leaves by its word or its loss (after a timeout possibly into another attempt), or by a forced stop.",
@@ -216,20 +218,20 @@ var (
 			Again: []TaskState{TaskWaiting},
 		},
 		StateInfo[TaskState]{
-			State: TaskFailed, Final: true, About: "Its last allowed attempt failed; a new round may reset it.",
-			Again: []TaskState{TaskWaiting},
+			State: TaskFailed, Final: true, About: "Its last allowed attempt failed; a new round may reset it or force its success.",
+			Again: []TaskState{TaskWaiting, TaskForcedSuccess},
 		},
 		StateInfo[TaskState]{
-			State: TaskKilled, Final: true, About: "Somebody, or the end of its instance, ended it; a new round may reset it.",
-			Again: []TaskState{TaskWaiting},
+			State: TaskKilled, Final: true, About: "Somebody, or the end of its instance, ended it; a new round may reset it or force its success.",
+			Again: []TaskState{TaskWaiting, TaskForcedSuccess},
 		},
 		StateInfo[TaskState]{
 			State: TaskSkipped, Final: true, About: "Somebody skipped it, which counts as done; only a rerun in a new round leaves it.",
 			Again: []TaskState{TaskWaiting},
 		},
 		StateInfo[TaskState]{
-			State: TaskUpstreamFailed, Final: true, About: "A task that it needs failed or was killed, so it never ran; a new round may reset it.",
-			Again: []TaskState{TaskWaiting},
+			State: TaskUpstreamFailed, Final: true, About: "A task that it needs failed or was killed, so it never ran; a new round may reset it or force its success.",
+			Again: []TaskState{TaskWaiting, TaskForcedSuccess},
 		},
 		StateInfo[TaskState]{
 			State: TaskDisabled, Final: true, About: "It is disabled and all that it needs is done, which counts as done; only a rerun in a new round leaves it.",

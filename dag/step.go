@@ -182,7 +182,7 @@ func (s *step) broken(i int) {
 	case ReasonStopped, ReasonForcedStop, ReasonWorkflowFailed, ReasonWorkflowTimeout:
 		return
 	case ReasonTimeout, ReasonKilledByUser, ReasonKilledOutside, ReasonTaskFailed, ReasonTaskKilled, ReasonUpstreamFailed,
-		ReasonWorkerLost, ReasonReturned, ReasonCrashed, ReasonParams, ReasonExitCode:
+		ReasonWorkerLost, ReasonReturned, ReasonCrashed, ReasonParams, ReasonUnanswered, ReasonLateSuccess, ReasonExitCode:
 	}
 	if s.in.OnFailure == OnFailureEnd && s.in.State != InstanceStopping {
 		s.killAll(ReasonWorkflowFailed, false)
@@ -268,7 +268,7 @@ func (s *step) enter(i int, to TaskState, reason Reason) {
 	if !t.State.CanFollow(to) {
 		panic(fmt.Sprintf("instance %d: task %d: %s may not follow %s", s.in.ID, i, to, t.State))
 	}
-	t.State, t.Reason, t.NextAt = to, reason, 0
+	t.State, t.Reason, t.NextAt, t.Missed = to, reason, 0, Attempt{}
 	if to.Final() {
 		t.FinishedAt = s.now
 		s.in.open--
@@ -297,7 +297,7 @@ func (s *step) tell(i int, message string) {
 	t := &s.in.Tasks[i]
 	s.event(Event{
 		Code: EventTask, Task: i, Attempt: t.Attempts, State: string(t.State), Reason: t.Reason,
-		Message: message, Warning: t.Reason == ReasonWorkerLost,
+		Message: message, Warning: t.Reason == ReasonWorkerLost || t.Reason == ReasonUnanswered,
 	})
 }
 

@@ -14,6 +14,8 @@ func (s *step) control(c Control) {
 		result = s.eachTask(c, s.killByUser)
 	case VerbSkip:
 		result = s.eachTask(c, s.skip)
+	case VerbForceSuccess:
+		result = s.forceSuccess(c)
 	case VerbRecover:
 		result = s.recover(c.By)
 	case VerbRerun:
@@ -158,6 +160,28 @@ func (s *step) skip(i int, by string) string {
 	}
 	s.withdraw(i)
 	s.enter(i, TaskSkipped, "")
+	s.tellOf(i, 0, by)
+	s.release(i)
+	return ResultApplied
+}
+
+// force makes a task that no worker holds count as successful. One that failed in this
+// round stays so: its instance ends first, because what is final does not change.
+func (s *step) force(i int, by string) string {
+	switch s.in.Tasks[i].State {
+	case TaskDispatched, TaskRunning, TaskKilling:
+		return ResultNotSkippable
+	case TaskSuccess, TaskForcedSuccess, TaskSkipped, TaskDisabled:
+		return ResultAlready
+	case TaskFailed, TaskKilled, TaskUpstreamFailed:
+		if s.in.done(i) {
+			return ResultAlready
+		}
+		return ResultNotFinished
+	case TaskWaiting, TaskReady, TaskRetryWait:
+	}
+	s.withdraw(i)
+	s.enter(i, TaskForcedSuccess, "")
 	s.tellOf(i, 0, by)
 	s.release(i)
 	return ResultApplied

@@ -23,7 +23,7 @@ func (s *step) live(i, number int, token string) *TaskInstance {
 func (s *step) report(r Report) {
 	t := s.live(r.Task, r.Number, r.Token)
 	if t == nil {
-		s.fx.Stale = true
+		s.fx.Stale = !s.late(r)
 		return
 	}
 	switch r.State {
@@ -48,6 +48,29 @@ func (s *step) report(r Report) {
 	}
 }
 
+// late takes the success of an attempt that was called lost, where no other has taken its place yet: what
+// has been done is not done again. The attempt stays lost, since that is what was known of it.
+func (s *step) late(r Report) bool {
+	t := s.task(r.Task)
+	if t == nil || s.in.State.Final() || r.Token == "" || r.State != AttemptSuccess || t.Missed.Number != r.Number || t.Missed.Token != r.Token {
+		return false
+	}
+	sent := t.Missed.DispatchedAt
+	s.withdraw(r.Task)
+	s.enter(r.Task, TaskSuccess, ReasonLateSuccess)
+	t.StartedAt = s.clamp(r.StartedAt, sent)
+	t.FinishedAt = s.clamp(r.FinishedAt, t.StartedAt)
+	t.Outputs = r.Outputs
+	s.tell(r.Task, "")
+	s.release(r.Task)
+	return true
+}
+
+// missed is what is kept of an attempt that was lost: enough to know its late success.
+func (a *Attempt) missed() Attempt {
+	return Attempt{Task: a.Task, Number: a.Number, Round: a.Round, Token: a.Token, State: AttemptLost, DispatchedAt: a.DispatchedAt}
+}
+
 // lost takes the word that the worker of an attempt is gone.
 func (s *step) lost(ev Lost) {
 	t := s.live(ev.Task, ev.Number, ev.Token)
@@ -56,6 +79,11 @@ func (s *step) lost(ev Lost) {
 		return
 	}
 	t.Attempt.Message = ev.Message
+	if ev.GiveUp {
+		s.endAttempt(ev.Task, AttemptLost, ReasonUnanswered)
+		s.failForGood(ev.Task, ReasonUnanswered, ev.Message)
+		return
+	}
 	s.gone(ev.Task, AttemptLost, ev.Message)
 }
 
@@ -138,6 +166,7 @@ func (s *step) gone(i int, state AttemptState, message string) {
 	if killing {
 		reason = why
 	}
+	missed := t.Attempt.missed()
 	s.endAttempt(i, state, reason)
 	if state == AttemptLost {
 		t.Lost++
@@ -152,6 +181,9 @@ func (s *step) gone(i int, state AttemptState, message string) {
 	default:
 		s.makeReady(i, reason)
 		s.tell(i, message)
+		if state == AttemptLost {
+			t.Missed = missed
+		}
 	}
 }
 

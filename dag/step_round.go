@@ -83,7 +83,34 @@ func (s *step) recover(by string) string {
 		InstanceStopping, InstanceQuarantined:
 		return ResultNotRecoverable
 	}
-	s.again(by, func(i int) bool { return !in.done(i) })
+	s.again(by, nil, func(i int) bool { return !in.done(i) })
+	return ResultApplied
+}
+
+// forceSuccess declares tasks successful. Where the instance has ended it opens a round,
+// in which what they had kept from running runs; other failures stay as they are.
+func (s *step) forceSuccess(c Control) string {
+	in := s.in
+	switch in.State {
+	case InstanceStopped, InstanceFailed:
+	case InstanceSubmitted, InstanceSerialWait, InstanceRunning, InstancePausing, InstancePaused,
+		InstanceStopping, InstanceSuccess, InstanceQuarantined:
+		return s.eachTask(c, s.force)
+	}
+	var forced []int
+	for _, i := range c.Tasks {
+		if s.task(i) == nil {
+			return ResultNoSuchTask
+		}
+		if !in.done(i) {
+			forced = append(forced, i)
+		}
+	}
+	if len(forced) == 0 {
+		return ResultAlready
+	}
+	below := in.plan.reach(forced, ScopeDownstream)
+	s.again(c.By, forced, func(i int) bool { return below[i] && !in.done(i) })
 	return ResultApplied
 }
 
@@ -102,15 +129,20 @@ func (s *step) rerun(c Control) string {
 		}
 	}
 	chosen := in.plan.reach(c.Tasks, c.Scope)
-	s.again(c.By, func(i int) bool { return chosen == nil || chosen[i] })
+	s.again(c.By, nil, func(i int) bool { return chosen == nil || chosen[i] })
 	return ResultApplied
 }
 
 // again opens a round: tasks that reset takes wait once more, with a fresh budget of
-// retries; the others stay as they ended. Numbers of attempts go on.
-func (s *step) again(by string, reset func(i int) bool) {
+// retries; forced ones count as successful; the others stay as they ended. Numbers of
+// attempts go on.
+func (s *step) again(by string, forced []int, reset func(i int) bool) {
 	in := s.in
 	in.Round++
+	for _, i := range forced {
+		in.Tasks[i] = TaskInstance{State: TaskForcedSuccess, Round: in.Round, Attempts: in.Tasks[i].Attempts, FinishedAt: s.now}
+		s.touch(i)
+	}
 	for i := range in.Tasks {
 		if t := &in.Tasks[i]; t.State != "" && reset(i) {
 			*t = TaskInstance{State: TaskWaiting, Round: in.Round, Attempts: t.Attempts}
@@ -119,6 +151,9 @@ func (s *step) again(by string, reset func(i int) bool) {
 	}
 	in.recount()
 	s.run(by)
+	for _, i := range forced {
+		s.tellOf(i, 0, by)
+	}
 	// What stays failed still fails what waits for it.
 	for _, i := range in.plan.Order {
 		if in.Tasks[i].State.Final() && !in.done(i) {

@@ -179,7 +179,9 @@ func TestQuarantinedInstancesAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	plan, in := begun(t)
 	in.State, in.Reason = InstanceQuarantined, ReasonCrashed
-	if err := Restore(plan, in, []Attempt{in.Tasks[0].Attempt, in.Tasks[2].Attempt}); err != nil {
+	in.Tasks[1].State, in.Tasks[1].Attempts = TaskReady, 1
+	missed := Attempt{Task: 1, Number: 1, Round: in.Tasks[1].Round, Token: "missed", State: AttemptLost}
+	if err := Restore(plan, in, []Attempt{in.Tasks[0].Attempt, in.Tasks[2].Attempt, missed}); err != nil {
 		t.Fatal(err)
 	}
 	if due := in.Pending(storyStart); due != nil {
@@ -189,6 +191,7 @@ func TestQuarantinedInstancesAreLeftAlone(t *testing.T) {
 		Begin{},
 		Assign{Task: 1, Worker: "w", Token: "x"},
 		Report{Task: 0, Number: 1, Token: "t", State: AttemptSuccess},
+		Report{Task: 1, Number: 1, Token: "missed", State: AttemptSuccess},
 		Lost{Task: 0, Number: 1, Token: "t"},
 		Timer{Kind: TimerInstance, Task: -1},
 		Control{Verb: VerbKill, Tasks: []int{0}},

@@ -126,7 +126,7 @@ func (s *story) command(words, more []string) {
 		}
 		i, n := s.attempt(arg(2), opt)
 		s.step(Timer{Kind: kind, Task: i, Number: n})
-	case "pause", "resume", "stop", "kill", "skip", "recover", "rerun":
+	case "pause", "resume", "stop", "kill", "skip", "force_success", "recover", "rerun":
 		s.wishes++
 		c := Control{ID: s.wishes, Verb: Verb(verb), By: "ann", Scope: Scope(opt["scope"]), Force: opt["force"] != ""}
 		if arg(1) != "" && !strings.Contains(arg(1), "=") {

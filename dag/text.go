@@ -2,7 +2,6 @@ package dag
 
 import (
 	"math"
-	"reflect"
 	"strings"
 	"time"
 
@@ -21,29 +20,29 @@ const (
 // it may hold; they serve the reading, the checks and the schema.
 type workflowText struct {
 	Name        string                      `json:"name" rule:"required" doc:"The workflow's name, unique in its project."`
-	Description string                      `json:"description" rule:"max=65536" doc:"What the workflow is for, in words."`
-	Params      document.Entries[paramText] `json:"params" rule:"max=1000" doc:"Parameters of the workflow by name. Tasks see them as environment variables. One without a default must be given at the start."`
-	Timeout     *timeoutText                `json:"timeout" doc:"How long a round of an instance may take."`
+	Description string                      `json:"description" rule:"max=65536" editor:"text" doc:"What the workflow is for, in words."`
+	Params      document.Entries[paramText] `json:"params" rule:"max=1000" editor:"params" doc:"Parameters of the workflow by name. Tasks see them as environment variables. One without a default must be given at the start."`
+	Timeout     *timeoutText                `json:"timeout" editor:"timeout" doc:"How long a round of an instance may take."`
 	OnFailure   string                      `json:"on_failure" rule:"enum=continue|end,later=compensate" default:"continue" doc:"What a failed task does to the rest: other branches continue, or everything ends."`
 	Concurrency document.Later              `json:"concurrency"`
-	Tasks       []taskText                  `json:"tasks" rule:"required,min=1,max=10000" doc:"The tasks of the workflow."`
+	Tasks       []taskText                  `json:"tasks" rule:"required,min=1,max=10000" editor:"tasks" doc:"The tasks of the workflow."`
 }
 
 // taskCommon is what every task has, whatever its type.
 type taskCommon struct {
 	Name         string                          `json:"name" rule:"required" doc:"The task's name, unique in its workflow."`
 	Type         string                          `json:"type" rule:"required" doc:"What kind of task it is."`
-	Needs        []string                        `json:"needs" rule:"max=10000" doc:"Names of tasks that must be done before this one starts."`
-	Params       document.Entries[paramText]     `json:"params" rule:"max=1000" doc:"Values of this task alone, by name. They go before outputs and workflow parameters of the same name."`
-	Outputs      []string                        `json:"outputs" rule:"max=100" pattern:"^[A-Za-z_][A-Za-z0-9_]*$" doc:"Names of values that the task gives to the tasks below it."`
-	Env          document.Entries[document.Text] `json:"env" rule:"max=1000" doc:"Environment variables of the task. ${name} is replaced by a parameter or an output."`
-	WorkerGroup  string                          `json:"worker_group" default:"default" doc:"The group of workers that may run the task."`
-	Priority     string                          `json:"priority" rule:"enum=highest|high|medium|low|lowest" default:"medium" doc:"Which tasks of a worker group go first."`
-	Retry        *retryText                      `json:"retry" doc:"When a failed attempt is followed by another one."`
-	Timeout      *timeoutText                    `json:"timeout" doc:"How long an attempt may run."`
-	AllowFailure bool                            `json:"allow_failure" doc:"The tasks below go on even if this one fails."`
-	Disabled     bool                            `json:"disabled" doc:"The task is passed over and counts as done."`
-	WorkingDir   string                          `json:"working_dir" rule:"max=4096" pattern:"^(/|\\$\\{)" doc:"A folder on the worker, as an absolute path."`
+	Needs        []string                        `json:"needs" rule:"max=10000" editor:"tasks" doc:"Names of tasks that must be done before this one starts."`
+	Params       document.Entries[paramText]     `json:"params" rule:"max=1000" editor:"params" doc:"Values of this task alone, by name. They go before outputs and workflow parameters of the same name."`
+	Outputs      []string                        `json:"outputs" rule:"max=100" pattern:"^[A-Za-z_][A-Za-z0-9_]*$" editor:"names" doc:"Names of values that the task gives to the tasks below it."`
+	Env          document.Entries[document.Text] `json:"env" rule:"max=1000" editor:"map" advanced:"true" doc:"Environment variables of the task. ${name} is replaced by a parameter or an output."`
+	WorkerGroup  string                          `json:"worker_group" default:"default" editor:"worker_group" doc:"The group of workers that may run the task."`
+	Priority     string                          `json:"priority" rule:"enum=highest|high|medium|low|lowest" default:"medium" advanced:"true" doc:"Which tasks of a worker group go first."`
+	Retry        *retryText                      `json:"retry" editor:"retry" doc:"When a failed attempt is followed by another one."`
+	Timeout      *timeoutText                    `json:"timeout" editor:"timeout" doc:"How long an attempt may run."`
+	AllowFailure bool                            `json:"allow_failure" advanced:"true" doc:"The tasks below go on even if this one fails."`
+	Disabled     bool                            `json:"disabled" advanced:"true" doc:"The task is passed over and counts as done."`
+	WorkingDir   string                          `json:"working_dir" rule:"max=4096" pattern:"^(/|\\$\\{)" advanced:"true" doc:"A folder on the worker, as an absolute path."`
 
 	When        document.Later `json:"when"`
 	Environment document.Later `json:"environment"`
@@ -115,13 +114,7 @@ func (t taskText) CheckDocument(at *document.Path) []FieldError {
 func (taskText) DescribeDocument(s *document.Schemas) document.Schema {
 	forms := make([]any, len(taskTypes))
 	for i, t := range taskTypes {
-		form := s.Object(reflect.TypeFor[taskCommon](), reflect.TypeOf(t.spec()).Elem())
-		form["title"], form["description"] = t.name, t.doc
-		properties := form["properties"].(map[string]any)
-		properties["type"] = document.Schema{"const": t.name, "description": t.doc}
-		properties["name"].(document.Schema)["pattern"] = namePattern
-		properties["name"].(document.Schema)["maxLength"] = MaxName
-		s.Defs[t.name] = form
+		s.Defs[t.name] = t.form(s)
 		forms[i] = document.Schema{"$ref": "#/$defs/" + t.name}
 	}
 	return document.Schema{"oneOf": forms, "required": []string{"type"}}
@@ -144,9 +137,9 @@ func (t *timeoutText) timeout() Timeout {
 type retryText struct {
 	Times    *int       `json:"times" rule:"min=0,max=100" doc:"How many attempts may follow the first one."`
 	Delay    *Duration  `json:"delay" rule:"min=0s,max=30d" doc:"The wait before the first retry; 30s where nothing is said."`
-	Backoff  *float64   `json:"backoff" rule:"min=1,max=100" doc:"What each further wait is multiplied by; 1 where nothing is said."`
-	MaxDelay *Duration  `json:"max_delay" rule:"min=1ms,max=30d" doc:"No wait is longer than this; 1d where nothing is said."`
-	Delays   []Duration `json:"delays" rule:"min=1,max=100" doc:"The wait before each retry; their number is the number of retries. Excludes all other keys."`
+	Backoff  *float64   `json:"backoff" rule:"min=1,max=100" advanced:"true" doc:"What each further wait is multiplied by; 1 where nothing is said."`
+	MaxDelay *Duration  `json:"max_delay" rule:"min=1ms,max=30d" advanced:"true" doc:"No wait is longer than this; 1d where nothing is said."`
+	Delays   []Duration `json:"delays" rule:"min=1,max=100" editor:"durations" advanced:"true" doc:"The wait before each retry; their number is the number of retries. Excludes all other keys."`
 }
 
 // defaultRetryDelay keeps a retry from running into the fault that it waits out.

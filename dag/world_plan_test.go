@@ -123,7 +123,10 @@ func copyOf(t interface{ Fatalf(string, ...any) }, plan *Plan, in *Instance) *In
 		if task.Attempt.Number != 0 {
 			live = append(live, task.Attempt)
 		}
-		task.Attempt, task.unmet = Attempt{}, 0
+		if task.Missed.Number != 0 { // a store gives all that were lost, also those that another has replaced
+			live = append(live, task.Missed)
+		}
+		task.Attempt, task.Missed, task.unmet = Attempt{}, Attempt{}, 0
 	}
 	if err := Restore(plan, rows, live); err != nil {
 		t.Fatalf("restore: %v", err)

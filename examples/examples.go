@@ -17,7 +17,13 @@ var files embed.FS
 type Example struct {
 	File string
 	Text []byte
+	// Run says that a new node runs it once by itself: one that succeeds, and one that fails,
+	// so that its first screen has something to look at.
+	Run bool
 }
+
+// run are the files of what a new node runs. Neither needs more than sh.
+var run = map[string]bool{"hello.yaml": true, "nightly_sales.yaml": true}
 
 // All returns the examples in order of their file names.
 func All() []Example {
@@ -31,7 +37,7 @@ func All() []Example {
 		if err != nil {
 			panic(fmt.Sprintf("examples: %v", err))
 		}
-		list = append(list, Example{File: e.Name(), Text: text})
+		list = append(list, Example{File: e.Name(), Text: text, Run: run[e.Name()]})
 	}
 	return list
 }

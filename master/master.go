@@ -7,11 +7,9 @@ package master
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/master/dispatch"
@@ -20,9 +18,11 @@ import (
 	"github.com/porpoise/porpoise/master/intake"
 	"github.com/porpoise/porpoise/master/link"
 	"github.com/porpoise/porpoise/master/slot"
+	"github.com/porpoise/porpoise/master/supervise"
 	"github.com/porpoise/porpoise/master/watch"
 	"github.com/porpoise/porpoise/master/wheel"
 	"github.com/porpoise/porpoise/registry"
+	"github.com/porpoise/porpoise/sql"
 )
 
 // Store is what the loops of a master use of the store.
@@ -30,13 +30,19 @@ type Store interface {
 	engine.Store
 	intake.Store
 	failover.Store
+	slot.History
+	supervise.Store
+	Holds
 	Sweeper
+	Pinger
 }
 
 // Config is what a Master needs; fields without a remark are required.
 type Config struct {
 	Self    rpc.Process
 	Cluster string
+	// Generation of the cluster: what workers have from an earlier one they drop.
+	Generation int64
 	// Address is where workers and apiservers dial this master.
 	Address string
 	Version string
@@ -50,12 +56,22 @@ type Config struct {
 	Limit int
 	// KillGrace is the time between TERM and KILL; zero is the engine's own.
 	KillGrace time.Duration
+	// Patience is how long this master stays registered while its database is out of reach; zero is 10 s.
+	Patience time.Duration
+	// SuperviseEvery is how often this master looks for what is stuck while it is the supervisor; zero
+	// is supervise.DefaultEvery.
+	SuperviseEvery time.Duration
 
 	Store    Store
 	Registry registry.Registry
 	// Joins gives certificates to new nodes; nil refuses them.
-	Joins  *rpc.JoinServer
-	Logger hclog.Logger
+	Joins *rpc.JoinServer
+	// Figures says how this master is doing, for apiservers; nil says nothing.
+	Figures func() *rpc.MasterFigures
+	Logger  hclog.Logger
+	// Now is the clock; nil is time.Now. Token names attempts; nil is the engine's own.
+	Now   func() time.Time
+	Token func() string
 }
 
 // defaultTTL lets a hung master be replaced within seconds; a wrong takeover costs only work.
@@ -70,11 +86,20 @@ type Master struct {
 	engine   *engine.Engine
 	intake   *intake.Intake
 	failover *failover.Failover
+	super    *supervise.Supervisor
 	links    *link.Links
 	watchers *watch.Watchers
 	alarms   *wheel.Wheel[engine.Alarm]
 	slots    *slot.Table
+	barrier  *slot.Loop
 	placer   *dispatch.Dispatcher
+
+	masters, workers trust // of SeeMasters and SeeWorkers alone
+	standing         *standing
+	reach            *reach
+	strays           *strays
+	owned            owned
+	hold             hold
 }
 
 // New wires the loops of a master.
@@ -82,137 +107,54 @@ func New(c Config) *Master {
 	if c.TTL == 0 {
 		c.TTL = defaultTTL
 	}
+	if c.Patience == 0 {
+		c.Patience = defaultPatience
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
 	placer := dispatch.New()
-	m := &Master{Config: c, log: c.Logger.Named("master"), placer: placer}
-	m.alarms = wheel.New(func(alarm engine.Alarm) { m.engine.Fire(alarm) })
-	m.watchers = watch.New(hints{m})
+	m := &Master{
+		Config: c, log: c.Logger.Named("master"), placer: placer,
+		masters: trust{wait: 2 * c.TTL}, workers: trust{wait: 2 * c.TTL},
+		standing: &standing{}, reach: newReach(),
+		strays: &strays{tracker: failover.NewStrays()},
+	}
+	m.alarms = wheel.New(c.Now, m.fire)
+	m.watchers = watch.New(hints{m}, m.log)
+	m.watchers.Figures = c.Figures
 	m.links = link.New(link.Config{
-		Self: c.Self, Cluster: c.Cluster, Asks: placer, Logger: m.log,
+		Self: c.Self, Cluster: c.Cluster, Generation: c.Generation, Asks: placer, Now: c.Now, Logger: m.log,
+		Stray: func(worker rpc.Process, owner string) { m.strays.saw(worker, owner, m.Now()) },
 	})
 	m.engine = engine.New(engine.Config{
 		Owner: c.Self.String(), Store: c.Store, Dispatcher: dispatcher{placer}, Links: m.links,
 		Alarms: m.alarms, Publish: m.watchers.Publish, Logger: m.log, Limit: c.Limit, KillGrace: c.KillGrace,
+		Now: c.Now, Token: c.Token, Sure: func(now time.Time) bool { return m.judges(now) && !m.hold.held() },
+		LostWorker: func(w engine.LostWorker) {
+			m.failover.WorkerLost(w.Node, w.Incarnation, w.Cause, w.SilentSince, w.Instances, w.Attempts)
+		},
 	})
-	m.links.Attempts = m.engine
+	m.links.Attempts, m.links.Unsure = m.engine, m.Unsure
 	placer.Deliver = func(g dispatch.Grant) { m.engine.Assign(g.Item.Instance, g.Item.Task, g.Worker) }
 	placer.Notify = func(n dispatch.Notice) { m.links.Notify(n.Worker, n.Group, n.Count) }
-	m.slots = slot.NewTable(c.Self.Node, c.Slots)
+	m.slots = slot.NewTable(c.Slots)
+	m.barrier = slot.New(slot.Config{
+		Self: slot.Master{Node: c.Self.Node, Incarnation: c.Self.Incarnation, Weight: max(1, c.Weight)}, Slots: c.Slots, TTL: c.TTL,
+		Registry: c.Registry, History: c.Store, Table: m.slots, Logger: m.log, Now: c.Now,
+	})
 	m.intake = intake.New(intake.Config{
-		Owner: c.Self.String(), Store: c.Store, Slots: m.slots, Instances: m.engine, Logger: m.log,
+		Owner: c.Self.String(), Store: c.Store, Slots: heldSlots{m.slots, &m.hold}, Instances: m.engine, Logger: m.log, Now: c.Now,
+		Sure: m.standing.sure,
 	})
 	m.failover = failover.New(failover.Config{
-		Self: c.Self, Store: c.Store, Instances: m.engine, Logger: m.log,
+		Self: c.Self, Store: c.Store, Instances: instances{m.engine}, Logger: m.log, Now: c.Now,
+		Sure: m.judges, Confirm: m.confirm,
+	})
+	m.super = supervise.New(supervise.Config{
+		Self: c.Self.String(), Store: c.Store, Locks: c.Registry, Instances: m.engine, Logger: m.log, Every: c.SuperviseEvery, Now: c.Now, Held: m.hold.held,
 	})
 	return m
-}
-
-// Run schedules until ctx ends, then leaves the registry so that others go on at once.
-func (m *Master) Run(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return m.engine.Run(ctx) })
-	group.Go(func() error { return m.alarms.Run(ctx) })
-	group.Go(func() error { return m.intake.Run(ctx) })
-	group.Go(func() error { return m.failover.Run(ctx) })
-	group.Go(func() error { return m.member(ctx) })
-	group.Go(func() error { return m.watchMasters(ctx) })
-	group.Go(func() error { return m.watchWorkers(ctx) })
-	group.Go(func() error { return m.periodic(ctx) })
-	return group.Wait()
-}
-
-// rejoinWait is the pause before a membership that failed is asked for again.
-const rejoinWait = 500 * time.Millisecond
-
-// member keeps this master registered. Without a membership it goes on with what it has: others
-// may take it over, and the epochs in the store then tell.
-func (m *Master) member(ctx context.Context) error {
-	self := registry.Member{
-		Role: registry.Master, Node: m.Self.Node, Incarnation: m.Self.Incarnation, Address: m.Address,
-		Version: m.Version, Weight: max(1, m.Weight), StartedAt: time.Now().UnixMilli(), Takeover: m.Takeover,
-	}
-	for ctx.Err() == nil {
-		session, err := m.Registry.Join(ctx, self, m.TTL)
-		if err != nil {
-			if ctx.Err() == nil {
-				m.log.Warn("not registered, trying again", "error", err)
-			}
-			select {
-			case <-ctx.Done():
-			case <-time.After(rejoinWait):
-			}
-			continue
-		}
-		m.log.Info("registered", "node", m.Self.Node, "incarnation", m.Self.Incarnation, "address", m.Address)
-		select {
-		case <-ctx.Done():
-		case <-session.Lost():
-			m.log.Warn("membership lost", "error", session.Err())
-		}
-		leave, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveWait)
-		if err := session.Leave(leave); err != nil {
-			m.log.Debug("lease not revoked, it will run out", "error", err)
-		}
-		cancel()
-	}
-	return nil
-}
-
-// leaveWait bounds the farewell to the registry.
-const leaveWait = 2 * time.Second
-
-// watchMasters shares the slots among the registered masters and tells failover who lives.
-func (m *Master) watchMasters(ctx context.Context) error {
-	views, err := m.Registry.Watch(ctx, registry.Master)
-	if err != nil {
-		return fmt.Errorf("watch masters: %w", err)
-	}
-	trust := trust{wait: 2 * m.TTL}
-	for view := range views {
-		masters := make([]slot.Master, len(view.Members))
-		owners := make(map[string]bool, len(view.Members))
-		for i, member := range view.Members {
-			masters[i] = slot.Master{Node: member.Node, Incarnation: member.Incarnation, Weight: member.Weight}
-			owners[rpc.Process{Node: member.Node, Incarnation: member.Incarnation}.String()] = true
-		}
-		m.slots.Set(masters)
-		if trust.absences(view, time.Now()) {
-			m.failover.Members(owners)
-		}
-	}
-	return nil
-}
-
-// watchWorkers tells the engine which workers are registered.
-func (m *Master) watchWorkers(ctx context.Context) error {
-	views, err := m.Registry.Watch(ctx, registry.Worker)
-	if err != nil {
-		return fmt.Errorf("watch workers: %w", err)
-	}
-	trust := trust{wait: 2 * m.TTL}
-	for view := range views {
-		present := make(map[string]bool, len(view.Members))
-		for _, member := range view.Members {
-			present[member.Node] = true
-		}
-		if trust.absences(view, time.Now()) {
-			m.engine.Present(present)
-		}
-	}
-	return nil
-}
-
-// trust says whether a member that a view does not list may be called gone. After the registry
-// was wiped or set back, everybody first needs two leases of time to come back.
-type trust struct {
-	wait  time.Duration
-	until time.Time
-}
-
-func (t *trust) absences(view registry.View, now time.Time) bool {
-	if view.Wiped {
-		t.until = now.Add(t.wait)
-	}
-	return !now.Before(t.until)
 }
 
 // Work implements rpc.MasterServer for workers.
@@ -235,6 +177,15 @@ type hints struct{ m *Master }
 
 func (h hints) Command()               { h.m.intake.Hint() }
 func (h hints) Control(instance int64) { h.m.engine.Nudge(instance); h.m.intake.Hint() }
+
+type instances struct{ *engine.Engine }
+
+func (i instances) NewTally() failover.Tally { return &engine.Tally{} }
+
+func (i instances) Adopt(claimed []sql.Claimed, t failover.Tally) {
+	tally, _ := t.(*engine.Tally) // nil where nobody counts
+	i.Engine.Adopt(claimed, tally)
+}
 
 type dispatcher struct{ *dispatch.Dispatcher }
 

@@ -28,12 +28,14 @@ type site struct {
 	ca       *rpc.CA
 	project  sql.Project
 	log      hclog.Logger
+	file     string // of the store
 }
 
 func newSite(t testing.TB) *site {
 	t.Helper()
 	log := hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: testWriter{t}})
-	store, err := sql.Open(t.Context(), sql.Config{DSN: "sqlite:" + filepath.Join(t.TempDir(), "porpoise.db"), Logger: log})
+	file := filepath.Join(t.TempDir(), "porpoise.db")
+	store, err := sql.Open(t.Context(), sql.Config{DSN: "sqlite:" + file, Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +51,7 @@ func newSite(t testing.TB) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &site{t: t, store: store, registry: inprocess.New(), ca: ca, project: project, log: log}
+	return &site{t: t, store: store, registry: inprocess.New(), ca: ca, project: project, log: log, file: file}
 }
 
 type testWriter struct{ t testing.TB }
@@ -81,6 +83,7 @@ func (s *site) master(node, incarnation string) (m *Master, addr string, stop fu
 	m = New(Config{
 		Self: rpc.Process{Node: node, Incarnation: incarnation}, Cluster: "test", Address: listener.Addr().String(),
 		Slots: 256, Takeover: true, Store: store, Registry: s.registry, Logger: s.log,
+		Patience: time.Second, SuperviseEvery: 100 * time.Millisecond,
 	})
 	rpc.RegisterMasterServer(server, m)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -180,6 +183,8 @@ type worker struct {
 	seen    map[string]int // dispatches by token
 	acks    map[int64]string
 	changed chan struct{}
+	up      bool
+	got     []*rpc.AttemptID // what holding workers run, in order
 }
 
 // join links the worker with a master; stop cuts the link.
@@ -205,6 +210,7 @@ func (s *site) join(w *worker, addr string) (stop func()) {
 	}
 	var running sync.WaitGroup
 	running.Go(w.listen)
+	w.until(s.t, "the master says welcome", func() bool { return w.up })
 	stop = sync.OnceFunc(func() { cancel(); _ = conn.Close(); running.Wait() })
 	s.t.Cleanup(stop)
 	return stop
@@ -217,6 +223,7 @@ func (w *worker) listen() {
 			return
 		}
 		w.mu.Lock()
+		w.up = w.up || m.GetWelcome() != nil
 		var reports []*rpc.Report
 		for _, d := range m.GetDispatches() {
 			w.seen[d.GetAttempt().GetToken()]++

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -23,6 +24,8 @@ var (
 	ErrConflict = errors.New("the condition was not met")
 	// ErrUnavailable says that the registry did not answer. A write may have happened.
 	ErrUnavailable = errors.New("the registry is not available")
+	// ErrDenied is an ErrUnavailable that does not pass by itself: the registry does not let us in.
+	ErrDenied = errors.New("the registry does not let this process in")
 	// ErrInvalid says that a name, key or record breaks the rules of this package.
 	ErrInvalid = errors.New("invalid")
 )
@@ -74,6 +77,9 @@ type Session interface {
 	// Leave revokes the lease, with every key and lock under it. It may be called
 	// twice. An error means that the lease will run out instead.
 	Leave(ctx context.Context) error
+	// Abandon ends the session without revoking its lease, which runs out by itself: what the member
+	// holds elsewhere may be alive for as long. It may be called twice, and Leave need not follow.
+	Abandon()
 }
 
 // Lock is a held lock. Holding is an opinion that may be old; a write that must not
@@ -145,6 +151,30 @@ type If struct {
 	Held Lock
 	// Bound, for Put, ties the key to the session: it goes when the session goes.
 	Bound Session
+	// Others are further keys that must still be as they were seen.
+	Others []KeyRevision
+}
+
+// MaxOthers bounds If.Others: etcd takes 128 comparisons in a transaction.
+const MaxOthers = 120
+
+// KeyRevision is a key with the revision of its last write; 0 says that there is no such key.
+type KeyRevision struct {
+	Key         string
+	ModRevision int64
+}
+
+// Check says, as ErrInvalid, why the condition cannot be one.
+func (c If) Check() error {
+	if len(c.Others) > MaxOthers {
+		return fmt.Errorf("a condition of %d other keys, the limit is %d: %w", len(c.Others), MaxOthers, ErrInvalid)
+	}
+	for _, o := range c.Others {
+		if err := CheckKey(o.Key); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Offer puts v into a channel of capacity one, in place of what the receiver has not

@@ -233,7 +233,7 @@ const (
 // decide finds out whether a COMMIT that ended in cause has happened, by the marks that it
 // would have left. It returns nil where it has, cause where it has not.
 func (b *batch) decide(cause error) error {
-	if !away(cause) && !broken(cause) {
+	if !away(cause) && !broken(cause) || refused(cause) {
 		return cause
 	}
 	b.s.log.Warn("commit unknown, looking it up", "operations", len(b.ops), "error", cause)

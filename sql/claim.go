@@ -38,7 +38,11 @@ func (b *batch) claims(ctx context.Context) error {
 		return fmt.Errorf("read commands: %w", err)
 	}
 	var taken []int64
-	won := map[string][]int64{}
+	type claimant struct {
+		owner  string
+		layout int64
+	}
+	won := map[claimant][]int64{}
 	for _, o := range b.ops {
 		for _, c := range o.claims {
 			if instance, ok := there[c.Command.ID]; !ok || instance != c.Command.InstanceID {
@@ -52,16 +56,17 @@ func (b *batch) claims(ctx context.Context) error {
 			}
 			in.owner, in.epoch = c.Owner, in.epoch+1
 			b.locked[c.Command.InstanceID] = in
-			won[c.Owner] = append(won[c.Owner], c.Command.InstanceID)
+			by := claimant{c.Owner, c.LayoutEpoch}
+			won[by] = append(won[by], c.Command.InstanceID)
 			o.claimed = append(o.claimed, ownership{c.Command.InstanceID, in.epoch, c.Owner})
 		}
 	}
 	if err := b.execIDs(ctx, `DELETE FROM command WHERE id IN (%s)`, taken); err != nil {
 		return fmt.Errorf("delete commands: %w", err)
 	}
-	for owner, ids := range won {
-		err := b.execIDs(ctx, `UPDATE workflow_instance SET owner = ?, owner_epoch = owner_epoch + 1, crash_count = crash_count + 1, write_id = ?
-			WHERE owner = '' AND id IN (%s)`, ids, owner, b.writeID)
+	for by, ids := range won {
+		err := b.execIDs(ctx, `UPDATE workflow_instance SET owner = ?, owner_epoch = owner_epoch + 1, crash_count = crash_count + 1, layout_epoch = ?,
+			write_id = ? WHERE owner = '' AND id IN (%s)`, ids, by.owner, by.layout, b.writeID)
 		if err != nil {
 			return fmt.Errorf("own instances: %w", err)
 		}

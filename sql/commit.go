@@ -45,11 +45,11 @@ var attemptUpsert = &table{
 	keys: []string{"instance_id", "task_index", "number"},
 	cols: []string{
 		"instance_id", "task_index", "number", "round", "token", "worker", "incarnation", "state", "reason", "kill_reason", "message",
-		"dispatched_at", "started_at", "finished_at", "deadline", "exit_code", "tail", "log_bytes", "outputs",
+		"dispatched_at", "started_at", "finished_at", "deadline", "exit_code", "tail", "log_bytes", "outputs", "complete_by",
 	},
 	sets: []string{
 		"state", "reason", "kill_reason", "message", "dispatched_at", "started_at", "finished_at", "deadline", "exit_code", "tail",
-		"log_bytes", "outputs",
+		"log_bytes", "outputs", "complete_by",
 	},
 }
 
@@ -227,7 +227,7 @@ func appendAttempts(args []any, t *Transition) []any {
 		}
 		args = append(args, t.Instance.ID, int64(a.Task), int64(a.Number), int64(a.Round), a.Token, a.Worker, a.Incarnation, string(a.State),
 			string(a.Reason), string(a.KillReason), a.Message, int64(a.DispatchedAt), int64(a.StartedAt), int64(a.FinishedAt),
-			int64(a.Deadline), int64(a.ExitCode), tail, a.LogBytes, encodeMap(a.Outputs))
+			int64(a.Deadline), int64(a.ExitCode), tail, a.LogBytes, encodeMap(a.Outputs), int64(completeBy(a, t.At, t.Grace)))
 	}
 	return args
 }

@@ -18,10 +18,10 @@ var controlInsert = &table{
 func (s *Store) AddControl(ctx context.Context, c ControlRow) (ControlRow, error) {
 	c.At = orNow(c.At, s.millis())
 	c.AppliedAt, c.Result = 0, ""
+	asked := c // the writer may still have c when its caller has left
 	o := &operation{control: &c}
-	s.writer.do(ctx, o)
-	if o.err != nil {
-		return ControlRow{}, fmt.Errorf("%s instance %d: %w", c.Verb, c.InstanceID, o.err)
+	if err := s.writer.doOrLeave(ctx, o); err != nil {
+		return ControlRow{}, fmt.Errorf("%s instance %d: %w", asked.Verb, asked.InstanceID, err)
 	}
 	return c, nil
 }

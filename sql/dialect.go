@@ -179,6 +179,15 @@ func (d *dialect) given(c string) string {
 	return "excluded." + c
 }
 
+// givenAll assigns to each column what the INSERT gave for it.
+func (d *dialect) givenAll(cols ...string) string {
+	out := make([]string, len(cols))
+	for i, c := range cols {
+		out[i] = c + " = " + d.given(c)
+	}
+	return strings.Join(out, ", ")
+}
+
 // rowsIn is "cols IN (n rows of k values)".
 func (d *dialect) rowsIn(cols string, k, n int) string {
 	if d.mysql {

@@ -39,6 +39,8 @@ var (
 	ErrForeignCluster = errors.New("database of another cluster")
 	// ErrSchema says that the schema is not the one that this program was built for.
 	ErrSchema = errors.New("schema does not fit this program")
+	// ErrLastOwner says that a project would be left without an owner.
+	ErrLastOwner = errors.New("the project's last owner")
 	// ErrClosed says that the store was closed.
 	ErrClosed = errors.New("store is closed")
 
@@ -69,6 +71,12 @@ const (
 	mysqlKilledQuery   = 1317
 	mysqlKilledSession = 1927 // MariaDB
 	mysqlReadOnly      = 1290
+	mysqlReadOnlyMode  = 1836
+	mysqlReadOnlyTx    = 1792
+	mysqlDiskFull      = 1021
+	mysqlWriteFailed   = 1026
+	mysqlEngineFailed  = 1030 // what the storage engine got from the system, such as no space
+	mysqlTableFull     = 1114 // also where the disk is
 	mysqlNoTable       = 1146
 	mysqlRecordChanged = 1020 // MariaDB with innodb_snapshot_isolation
 )
@@ -125,12 +133,35 @@ func away(err error) bool {
 		return true
 	}
 	switch mysqlNumber(err) {
-	case mysqlShutdown, mysqlTooManyConns, mysqlServerIsBusy, mysqlKilledQuery, mysqlKilledSession, mysqlReadOnly:
+	case mysqlShutdown, mysqlTooManyConns, mysqlServerIsBusy, mysqlKilledQuery, mysqlKilledSession:
 		return true
 	}
 	switch sqliteCode(err) & 0xff {
-	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY,
-		sqlite3.SQLITE_BUSY, sqlite3.SQLITE_INTERRUPT:
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_INTERRUPT:
+		return true
+	}
+	return readsOnly(err)
+}
+
+// readsOnly reports whether the database takes no writes for now, though it may well answer: its disk is
+// full, or it is read-only. Nothing is wrong with the statement.
+func readsOnly(err error) bool {
+	switch mysqlNumber(err) {
+	case mysqlReadOnly, mysqlReadOnlyMode, mysqlReadOnlyTx, mysqlDiskFull, mysqlWriteFailed, mysqlEngineFailed, mysqlTableFull:
+		return true
+	}
+	switch sqliteCode(err) & 0xff {
+	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY:
+		return true
+	}
+	return false
+}
+
+// refused reports whether a server that is well has said that it will not write: what it was to commit
+// is not committed, without a doubt.
+func refused(err error) bool {
+	switch mysqlNumber(err) {
+	case mysqlReadOnly, mysqlReadOnlyMode, mysqlReadOnlyTx, mysqlDiskFull, mysqlTableFull:
 		return true
 	}
 	return false

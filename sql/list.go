@@ -6,17 +6,29 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/porpoise/porpoise/dag"
 )
 
 // InstanceFilter says which instances a list shows. ProjectIDs nil is every project, an empty
 // list none. From (included) and To (excluded) are of created_at; zero is no bound.
+//
+// The other fields narrow what the indexes gave, row by row, and hold for Instances alone:
+// Version, By (who created it), Param (text that "name=value" of one of its parameters
+// contains) and LongerThan, which counts up to now for what has not ended.
 type InstanceFilter struct {
 	ProjectIDs []int64
 	WorkflowID int64
 	States     []dag.InstanceState
 	From, To   dag.Millis
+
+	// IDs, where there are any, are all that is wanted; only ProjectIDs is heeded beside them.
+	IDs []int64
+
+	Version    int
+	By, Param  string
+	LongerThan time.Duration
 }
 
 // instanceStates are all states: an unfiltered list is the merge of one stream of each.
@@ -93,6 +105,13 @@ func (s *Store) Instances(ctx context.Context, f InstanceFilter, page Page) ([]I
 	if err != nil || !visible {
 		return nil, "", err
 	}
+	if len(f.IDs) > 0 {
+		rows, err := s.named(ctx, f)
+		return rows, "", err
+	}
+	if f.narrows() {
+		return s.sifted(ctx, f, page.Cursor != "", after, limit)
+	}
 	heads, err := s.heads(ctx, f.streams(), page.Cursor != "", after, limit+1)
 	if err != nil {
 		return nil, "", fmt.Errorf("list instances: %w", err)
@@ -101,6 +120,23 @@ func (s *Store) Instances(ctx context.Context, f InstanceFilter, page Page) ([]I
 	if err != nil || len(heads) == 0 {
 		return nil, "", err
 	}
+	rows, err := s.rowsOf(ctx, heads)
+	return rows, next, err
+}
+
+// named reads instances by their ids, at most maxLimit, in the order of the ids; those of
+// other projects are left out.
+func (s *Store) named(ctx context.Context, f InstanceFilter) ([]InstanceRow, error) {
+	heads := make([]listCursor, 0, len(f.IDs))
+	for _, id := range f.IDs[:min(len(f.IDs), maxLimit)] {
+		heads = append(heads, listCursor{ID: id})
+	}
+	rows, err := s.rowsOf(ctx, heads)
+	return slices.DeleteFunc(rows, func(r InstanceRow) bool { return f.ProjectIDs != nil && !slices.Contains(f.ProjectIDs, r.ProjectID) }), err
+}
+
+// rowsOf reads the instances of some keys, in their order.
+func (s *Store) rowsOf(ctx context.Context, heads []listCursor) ([]InstanceRow, error) {
 	ids := make([]any, len(heads))
 	place := make(map[int64]int, len(heads))
 	for i, h := range heads {
@@ -108,10 +144,10 @@ func (s *Store) Instances(ctx context.Context, f InstanceFilter, page Page) ([]I
 	}
 	rows, err := collect(ctx, s, scanInstance, selectInstance+` WHERE i.id IN (`+marks(len(ids))+`)`, ids...)
 	if err != nil {
-		return nil, "", fmt.Errorf("list instances: %w", err)
+		return nil, fmt.Errorf("list instances: %w", err)
 	}
 	slices.SortFunc(rows, func(a, b InstanceRow) int { return place[a.ID] - place[b.ID] })
-	return rows, next, nil
+	return rows, nil
 }
 
 // visible tells whether a filter that names a workflow may show it: an index of a workflow's

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/internal/failpoint"
 )
 
 // loadChunk bounds the instances that one set of reads fetches.
@@ -55,6 +58,13 @@ func (s *Store) loadOnce(ctx context.Context, won []ownership) ([]Claimed, error
 	for i, o := range won {
 		ids[i] = o.id
 	}
+	if err := failpoint.Hit("inst.load.before"); err != nil {
+		return nil, err
+	}
+	before, err := s.written(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := collect(ctx, s, scanInstance, selectInstance+` WHERE i.id IN (`+marks(len(ids))+`)`, ids...)
 	if err != nil {
 		return nil, err
@@ -80,12 +90,37 @@ func (s *Store) loadOnce(ctx context.Context, won []ownership) ([]Claimed, error
 	if err := s.loadRows(ctx, out, at, ids, begun); err != nil {
 		return nil, err
 	}
+	// The rows were read one table after the other. Where the owner has moved the instance on
+	// meanwhile, they contradict each other, and the owner has no use for them.
+	after, err := s.written(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out = slices.DeleteFunc(out, func(c Claimed) bool { return before[c.Instance.ID] != after[c.Instance.ID] })
 	for i := range out {
 		if out[i].Version, err = s.Version(ctx, out[i].Instance.WorkflowID, out[i].Instance.Version); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// mark is what every write to an instance, or to what belongs to it, changes.
+type mark struct{ id, epoch, write int64 }
+
+// written reads the marks of instances.
+func (s *Store) written(ctx context.Context, ids []any) (map[int64]mark, error) {
+	list, err := collect(ctx, s, func(scan func(...any) error) (m mark, err error) {
+		return m, scan(&m.id, &m.epoch, &m.write)
+	}, `SELECT id, owner_epoch, write_id FROM workflow_instance WHERE id IN (`+marks(len(ids))+`)`, ids...)
+	if err != nil {
+		return nil, err
+	}
+	written := make(map[int64]mark, len(list))
+	for _, m := range list {
+		written[m.id] = m
+	}
+	return written, nil
 }
 
 func (s *Store) loadRows(ctx context.Context, out []Claimed, at map[int64]int, all, begun []any) error {
@@ -115,10 +150,30 @@ func (s *Store) loadRows(ctx context.Context, out []Claimed, at map[int64]int, a
 	if err != nil {
 		return err
 	}
-	for _, a := range attempts {
+	missed, err := s.missed(ctx, tasks)
+	if err != nil {
+		return err
+	}
+	for _, a := range append(attempts, missed...) {
 		out[at[a.InstanceID]].Attempts = append(out[at[a.InstanceID]].Attempts, a.Attempt)
 	}
 	return nil
+}
+
+// missed returns the lost attempts of tasks that wait for another one.
+func (s *Store) missed(ctx context.Context, tasks []TaskRow) ([]AttemptRow, error) {
+	var of []any
+	for i := range tasks {
+		t := &tasks[i]
+		if t.State == dag.TaskReady && t.Lost > 0 && !slices.Contains(of, any(t.InstanceID)) {
+			of = append(of, t.InstanceID)
+		}
+	}
+	if len(of) == 0 {
+		return nil, nil
+	}
+	return collect(ctx, s, scanAttempt, `SELECT `+attemptColumns+` FROM task_attempt WHERE instance_id IN (`+marks(len(of))+
+		`) AND state = 'lost' ORDER BY instance_id, task_index, number`, of...)
 }
 
 // OwnerCount is how many instances an owner has.
@@ -161,56 +216,6 @@ func (s *Store) Load(ctx context.Context, owner string, ids []int64) ([]Claimed,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("load instances of %s: %w", owner, explain(err))
-	}
-	return s.load(ctx, won)
-}
-
-// TakeOver gives up to limit instances of a dead owner to another, each by a compare-and-set of
-// owner and epoch; epoch and crash count rise by one. Fewer than limit means that none is left.
-func (s *Store) TakeOver(ctx context.Context, from, to string, limit int) ([]Claimed, error) {
-	if from == "" || to == "" {
-		return nil, fmt.Errorf("take over %q for %q: want two owners", from, to)
-	}
-	var won []ownership
-	err := s.write(ctx, func(tx *sqlTx) error {
-		won = won[:0]
-		rows, err := tx.QueryContext(ctx, `SELECT id, owner_epoch FROM workflow_instance WHERE owner = ? AND owner <> '' ORDER BY id LIMIT ?`+
-			s.dial.forUpdate(), from, limit)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			o := ownership{owner: to}
-			if err := rows.Scan(&o.id, &o.epoch); err != nil {
-				return err
-			}
-			won = append(won, o)
-		}
-		if err := rows.Err(); err != nil {
-			return err
-		}
-		kept := won[:0]
-		for _, o := range won {
-			res, err := tx.ExecContext(ctx, `UPDATE workflow_instance SET owner = ?, owner_epoch = owner_epoch + 1, crash_count = crash_count + 1
-				WHERE id = ? AND owner = ? AND owner_epoch = ?`, to, o.id, from, o.epoch)
-			if err != nil {
-				return err
-			}
-			if n, err := res.RowsAffected(); err != nil || n == 0 {
-				if err != nil {
-					return err
-				}
-				continue
-			}
-			o.epoch++
-			kept = append(kept, o)
-		}
-		won = kept
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("take over %s: %w", from, err)
 	}
 	return s.load(ctx, won)
 }

@@ -36,6 +36,8 @@ type Cluster struct {
 	ID        string
 	Slots     int
 	CreatedAt dag.Millis
+	// Generation is 1 at its birth and one more after each restore from a backup.
+	Generation int64
 }
 
 // Migrate brings the schema up to this program's and gives a new database its cluster row.
@@ -179,7 +181,7 @@ func (s *Store) Cluster(ctx context.Context) (Cluster, error) {
 		return *known, nil
 	}
 	var c Cluster
-	err := s.read.QueryRowContext(ctx, `SELECT id, slots, created_at FROM cluster WHERE one = 1`).Scan(&c.ID, &c.Slots, &c.CreatedAt)
+	err := s.read.QueryRowContext(ctx, `SELECT id, slots, created_at, generation FROM cluster WHERE one = 1`).Scan(&c.ID, &c.Slots, &c.CreatedAt, &c.Generation)
 	if err != nil {
 		return Cluster{}, fmt.Errorf("read cluster: %w", explain(err))
 	}

@@ -80,7 +80,7 @@ func (s *Store) openMySQL(ctx context.Context, dsn string) error {
 	s.hot.SetMaxOpenConns(1)
 	s.hot.SetConnMaxIdleTime(mysqlIdle)
 	if err := s.db.PingContext(ctx); err != nil {
-		return errors.Join(fmt.Errorf("connect to %s: %w: %w", cfg.Addr, ErrUnavailable, err), s.db.Close(), s.hot.Close())
+		return errors.Join(fmt.Errorf("connect to %s: %w", cfg.Addr, explain(err)), s.db.Close(), s.hot.Close())
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	stdsql "database/sql"
 	"sync"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 )
@@ -23,8 +24,29 @@ func newReader(db *sqlx.DB, keep bool) *reader {
 	return &reader{DB: db, keep: keep, stmts: make(map[string]*stdsql.Stmt)}
 }
 
+// acquireWait is how long a statement waits for a connection where all are in use.
+const acquireWait = 2 * time.Second
+
+// admit waits for a free connection. Where there is none for too long it returns a context that has
+// run out, so that the statement fails at once with what that means: the database is away.
+func admit(ctx context.Context, db *sqlx.DB) context.Context {
+	if st := db.Stats(); st.InUse < st.MaxOpenConnections {
+		return ctx
+	}
+	wait, cancel := context.WithTimeout(ctx, acquireWait)
+	defer cancel()
+	if conn, err := db.Conn(wait); err == nil {
+		_ = conn.Close()
+		return ctx
+	}
+	gone, stop := context.WithDeadline(ctx, time.UnixMilli(0))
+	stop()
+	return gone
+}
+
 // QueryContext is sqlx's, by a prepared statement where there is one.
 func (r *reader) QueryContext(ctx context.Context, text string, args ...any) (*stdsql.Rows, error) {
+	ctx = admit(ctx, r.DB)
 	if st := r.prepared(ctx, text); st != nil { //nolint:sqlclosecheck // kept: Close closes it
 		return st.QueryContext(ctx, args...)
 	}
@@ -33,6 +55,7 @@ func (r *reader) QueryContext(ctx context.Context, text string, args ...any) (*s
 
 // QueryRowContext is sqlx's, by a prepared statement where there is one.
 func (r *reader) QueryRowContext(ctx context.Context, text string, args ...any) *stdsql.Row {
+	ctx = admit(ctx, r.DB)
 	if st := r.prepared(ctx, text); st != nil { //nolint:sqlclosecheck // kept: Close closes it
 		return st.QueryRowContext(ctx, args...)
 	}

@@ -8,7 +8,7 @@ import (
 
 // Rebuild makes an instance of its rows, ready to be stepped or explained: a new one where it
 // has not begun, else as the last commit left it. live are its attempts that are not
-// final. The error wraps dag.ErrDamaged where the rows contradict each other or the plan.
+// final, and those that were lost last. The error wraps dag.ErrDamaged where the rows contradict each other or the plan.
 func Rebuild(plan *dag.Plan, row *InstanceRow, tasks []TaskRow, live []dag.Attempt) (*dag.Instance, error) {
 	if row.State == dag.InstanceSubmitted {
 		starts, err := startIndexes(plan, row.StartTasks)

@@ -1,6 +1,10 @@
 package sql
 
-import "github.com/porpoise/porpoise/dag"
+import (
+	"time"
+
+	"github.com/porpoise/porpoise/dag"
+)
 
 // Project groups workflows and the people who may touch them.
 type Project struct {
@@ -12,7 +16,8 @@ type Project struct {
 }
 
 // Workflow is a named definition with its versions. Published is the version that
-// starts and schedules use; 0 while none is published. Latest is the highest saved.
+// starts and schedules use; 0 while none is published. Latest is the highest saved; 0 while
+// there is only a draft.
 type Workflow struct {
 	ID          int64
 	ProjectID   int64
@@ -23,6 +28,12 @@ type Workflow struct {
 	Latest      int
 	CreatedAt   dag.Millis
 	UpdatedAt   dag.Millis
+	// DraftRevision is the draft's revision; 0 for none.
+	DraftRevision int64
+	// ChangedBy and ChangedAt are of the last change to the versions, to what is published,
+	// or to the draft.
+	ChangedBy string
+	ChangedAt dag.Millis
 }
 
 // Version is one saved text of a workflow; it never changes.
@@ -32,6 +43,7 @@ type Version struct {
 	Text       string // YAML or JSON, byte for byte as saved
 	Format     string // "yaml" or "json"
 	Hash       string // of the text, hex SHA-256
+	Message    string // why it was saved, in the author's words
 	CreatedAt  dag.Millis
 	CreatedBy  string
 }
@@ -80,6 +92,7 @@ type InstanceRow struct {
 	Round        int
 	Owner        string // incarnation of the master that drives it; "" for none
 	OwnerEpoch   int64
+	LayoutEpoch  int64 // of the layout of slots in whose name it was claimed last
 	CrashCount   int
 	Seq          int64
 	ScheduleTime dag.Millis
@@ -138,7 +151,9 @@ type Command struct {
 	Slot       int
 	Priority   dag.Priority
 	ProjectID  int64
-	CreatedAt  dag.Millis
+	// Lent says that the master of the slot has no room: any master may take it.
+	Lent      bool
+	CreatedAt dag.Millis
 }
 
 // ControlRow is one wish about an instance or one of its tasks. AppliedAt is zero until
@@ -161,6 +176,8 @@ type ControlRow struct {
 type Claim struct {
 	Command Command
 	Owner   string
+	// LayoutEpoch is of the layout of slots in whose name it is taken; it is kept with the instance.
+	LayoutEpoch int64
 }
 
 // Claimed is an instance with all that is needed to go on with it.
@@ -186,4 +203,6 @@ type Transition struct {
 	// Release clears the owner: the instance is final, or rests.
 	Release bool
 	At      dag.Millis
+	// Grace is how long a kill may take before it is one by force.
+	Grace time.Duration
 }

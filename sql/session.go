@@ -62,13 +62,32 @@ func (s *Store) purge(ctx context.Context, tx *sqlTx, table, key, column string,
 
 // Session returns a session, ended or not, or ErrNotFound.
 func (s *Store) Session(ctx context.Context, hash string) (Session, error) {
-	var n Session
-	err := s.read.QueryRowContext(ctx, `SELECT hash, user_id, created_at, seen_at, idle_at, expires_at, address, agent FROM session WHERE hash = ?`, hash).
-		Scan(&n.Hash, &n.UserID, &n.CreatedAt, &n.SeenAt, &n.IdleAt, &n.ExpiresAt, &n.Address, &n.Agent)
+	n, err := scanSession(s.read.QueryRowContext(ctx, `SELECT `+sessionColumns+` FROM session WHERE hash = ?`, hash).Scan)
 	if err != nil {
 		return Session{}, fmt.Errorf("read session: %w", explain(err))
 	}
 	return n, nil
+}
+
+const sessionColumns = `hash, user_id, created_at, seen_at, idle_at, expires_at, address, agent`
+
+func scanSession(scan func(...any) error) (Session, error) {
+	var n Session
+	err := scan(&n.Hash, &n.UserID, &n.CreatedAt, &n.SeenAt, &n.IdleAt, &n.ExpiresAt, &n.Address, &n.Agent)
+	return n, err
+}
+
+// maxSessions bounds the sessions that one read returns.
+const maxSessions = 200
+
+// Sessions returns the sessions of a user that have not ended by now, the last used first.
+func (s *Store) Sessions(ctx context.Context, userID int64, now dag.Millis) ([]Session, error) {
+	out, err := collect(ctx, s, scanSession, `SELECT `+sessionColumns+` FROM session WHERE user_id = ? AND idle_at > ? AND expires_at > ?
+		ORDER BY seen_at DESC, hash LIMIT ?`, userID, now, now, maxSessions)
+	if err != nil {
+		return nil, fmt.Errorf("read sessions of user %d: %w", userID, err)
+	}
+	return out, nil
 }
 
 // TouchSession says that a session was used at seen and may now idle until idle; ErrNotFound

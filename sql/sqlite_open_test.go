@@ -24,6 +24,19 @@ func openFile(t *testing.T, path string, change func(*Config)) (*Store, error) {
 	return s, err
 }
 
+// migrated opens a file that has the schema.
+func migrated(t *testing.T, path string) *Store {
+	t.Helper()
+	s, err := openFile(t, path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 func TestSQLiteFilesAreTheUsersAlone(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "deep", "er", "porpoise db?mode=ro%20.db")
@@ -33,13 +46,7 @@ func TestSQLiteFilesAreTheUsersAlone(t *testing.T) {
 	if err := os.WriteFile(path, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s, err := openFile(t, path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s := migrated(t, path)
 	if _, err := s.NextIDs(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
@@ -177,13 +184,7 @@ func TestManyProcessesMayMigrateAtOnce(t *testing.T) {
 func TestAWriterWaitsForAnotherProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.db")
-	s, err := openFile(t, path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s := migrated(t, path)
 	other, err := stdsql.Open("sqlite", sqliteDSN(path, "immediate", "FULL", ""))
 	if err != nil {
 		t.Fatal(err)
@@ -213,13 +214,7 @@ func TestAWriterWaitsForAnotherProcess(t *testing.T) {
 
 func TestAClosedStoreSaysSo(t *testing.T) {
 	t.Parallel()
-	s, err := openFile(t, filepath.Join(t.TempDir(), "a.db"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s := migrated(t, filepath.Join(t.TempDir(), "a.db"))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

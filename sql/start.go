@@ -48,9 +48,8 @@ func (s *Store) Start(ctx context.Context, st Start) (id int64, existed bool, er
 	}
 	st.At = orNow(st.At, s.millis())
 	o := &operation{start: &st}
-	s.writer.do(ctx, o)
-	if o.err != nil {
-		return 0, false, fmt.Errorf("start workflow %d: %w", st.WorkflowID, o.err)
+	if err := s.writer.doOrLeave(ctx, o); err != nil {
+		return 0, false, fmt.Errorf("start workflow %d: %w", st.WorkflowID, err)
 	}
 	return o.id, o.existed, nil
 }

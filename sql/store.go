@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	stdsql "database/sql"
@@ -33,6 +34,9 @@ type Config struct {
 	Logger  hclog.Logger
 	// Now is the clock for rows that carry no time of their caller; nil is time.Now.
 	Now func() time.Time
+	// Alone says that one goroutine alone calls the store. Its writes are then done by itself and wait
+	// for no company, so that equal calls make equal transactions: for who steps a cluster.
+	Alone bool
 }
 
 // defaultSlots is enough for 64 masters of weight 4, and a list of them is still short.
@@ -54,6 +58,8 @@ type Store struct {
 	// migrateDSN is MySQL's for migrations, "" on SQLite.
 	migrateDSN string
 
+	readsOnly atomic.Bool // the last write was refused because none is taken
+
 	writer   *writer
 	versions *versionCache
 
@@ -61,8 +67,9 @@ type Store struct {
 	cluster *Cluster // once read; it never changes
 }
 
-// Open connects to the database and checks that it answers. The schema may still be missing:
-// see Migrate. Close must be called.
+// Open connects to the database and checks that it answers. It returns ErrUnavailable where the next
+// try may find it; a wrong password, say, is no such error. The schema may still be missing: see Migrate. Close
+// must be called.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = hclog.NewNullLogger()
@@ -109,12 +116,61 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Ping asks the database for a sign of life; ErrUnavailable when there is none.
+// Ping asks the database for a sign of life; ErrUnavailable when there is none, and while it takes no
+// writes: once one was refused for that, Ping writes itself until it is taken.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.db.PingContext(ctx); err != nil {
 		return fmt.Errorf("ping database: %w: %w", ErrUnavailable, err)
 	}
+	if !s.readsOnly.Load() {
+		return nil
+	}
+	if err := s.probe(ctx); err != nil {
+		return fmt.Errorf("ping database: it takes no writes: %w", err)
+	}
 	return nil
+}
+
+// probeRows of probeBytes each are more than the pages that are there already have room for. A row is
+// small enough to be kept whole in a page: MariaDB 10.11 ends ("out of disk space in rollback") when there is no
+// space for a value that it keeps elsewhere, and nothing is asked here that could end it.
+const (
+	probeRows  = 16
+	probeBytes = 4 << 10
+)
+
+var errProbed = errors.New("probed")
+
+// probe writes what needs room, and takes it back.
+func (s *Store) probe(ctx context.Context) error {
+	err := s.writeOnce(ctx, func(tx *sqlTx) error {
+		var args []any
+		for seq := range probeRows {
+			args = append(args, seq, strings.Repeat("x", probeBytes))
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO event (instance_id, seq, created_at, code, task_index, attempt, round, state, reason, message,
+			requested_by, warning) VALUES (-1, ?, 0, '', -1, 0, 0, '', '', ?, '', 0)`+
+			strings.Repeat(`, (-1, ?, 0, '', -1, 0, 0, '', '', ?, '', 0)`, probeRows-1), args...)
+		if err != nil {
+			return err
+		}
+		return errProbed
+	})
+	if !errors.Is(err, errProbed) {
+		return explain(err)
+	}
+	s.readsOnly.Store(false)
+	return nil
+}
+
+// note remembers whether the database took the last write.
+func (s *Store) note(err error) {
+	switch {
+	case err == nil:
+		s.readsOnly.Store(false)
+	case readsOnly(err):
+		s.readsOnly.Store(true)
+	}
 }
 
 func (s *Store) millis() dag.Millis { return dag.MillisOf(s.now()) }

@@ -10,10 +10,23 @@ import (
 // maxSwept bounds the rows of one sweep: it holds the writers up for some milliseconds at most.
 const maxSwept = 512
 
-// Sweep deletes rows that have outlived their use, 512 at most, and returns how many: the
-// Idempotency-Keys that a day has passed over. A caller who gets 512 may call again at once;
+// Sweep deletes rows that have outlived their use, 512 of a kind at most, and returns how many: the
+// Idempotency-Keys that a day has passed over, and the oldest takeovers and recoveries. A caller who gets 512 may call again at once;
 // several processes may sweep together. Where nothing is old it only reads.
-func (s *Store) Sweep(ctx context.Context) (n int, err error) {
+func (s *Store) Sweep(ctx context.Context) (int, error) {
+	failovers, err := s.sweepFailovers(ctx)
+	if err != nil {
+		return 0, err
+	}
+	recoveries, err := s.sweepRecoveries(ctx)
+	if err != nil {
+		return failovers, err
+	}
+	keys, err := s.sweepIdempotency(ctx)
+	return failovers + recoveries + keys, err
+}
+
+func (s *Store) sweepIdempotency(ctx context.Context) (n int, err error) {
 	until := s.millis().Add(-idempotencyKept)
 	keys, err := collect(ctx, s, func(scan func(...any) error) (k requestKey, err error) {
 		return k, scan(&k.user, &k.key)
@@ -49,4 +62,29 @@ func (s *Store) sweepKeys(ctx context.Context, keys []requestKey, until dag.Mill
 		return err
 	})
 	return n, err
+}
+
+// sweepOldest deletes the rows of a table beyond those with the highest ids, and returns how many.
+func (s *Store) sweepOldest(ctx context.Context, table string, kept int) (n int, err error) {
+	old, err := collect(ctx, s, func(scan func(...any) error) (id int64, err error) { return id, scan(&id) },
+		`SELECT id FROM `+table+` ORDER BY id DESC LIMIT ? OFFSET ?`, maxSwept, kept)
+	if err != nil {
+		return 0, fmt.Errorf("read old rows of %s: %w", table, err)
+	}
+	if len(old) == 0 {
+		return 0, nil
+	}
+	err = s.write(ctx, func(tx *sqlTx) error {
+		res, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE id >= ? AND id <= ?`, old[len(old)-1], old[0])
+		if err != nil {
+			return err
+		}
+		met, err := res.RowsAffected()
+		n = int(met)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("delete old rows of %s: %w", table, err)
+	}
+	return n, nil
 }

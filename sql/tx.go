@@ -57,7 +57,10 @@ func (s *Store) write(ctx context.Context, f func(tx *sqlTx) error) error {
 				return perr
 			}
 		}
-		if err = s.writeOnce(ctx, f); !retryable(err) {
+		if err = s.writeOnce(ctx, f); err != nil {
+			s.note(err) // a success may have been of a transaction that only reads
+		}
+		if !retryable(err) {
 			return explain(err)
 		}
 	}
@@ -65,13 +68,17 @@ func (s *Store) write(ctx context.Context, f func(tx *sqlTx) error) error {
 }
 
 func (s *Store) writeOnce(ctx context.Context, f func(tx *sqlTx) error) error {
+	if s.dial.mysql { // on SQLite the one connection for writes is in use all the time
+		ctx = admit(ctx, s.db)
+	}
 	tx, err := s.db.BeginTxx(ctx, &stdsql.TxOptions{Isolation: s.isolation()})
 	if err != nil {
 		return err
 	}
+	// After a commit it does nothing. A lock wait timeout undoes only its statement in MySQL: the whole must go. And
+	// a panic of f may be survived by whoever called: its rows must not stay locked for as long as this process lives.
+	defer func() { _ = tx.Rollback() }()
 	if err := f(tx); err != nil {
-		// A lock wait timeout undoes only its statement in MySQL: the whole must go.
-		_ = tx.Rollback()
 		return err
 	}
 	return tx.Commit()

@@ -2,6 +2,7 @@ package sql
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/porpoise/porpoise/dag"
@@ -64,6 +65,36 @@ func (s *Store) UserByID(ctx context.Context, id int64) (User, error) {
 		return User{}, fmt.Errorf("read user %d: %w", id, explain(err))
 	}
 	return u, nil
+}
+
+// FirstAdmin returns the oldest admin who is not disabled, or ErrNotFound.
+func (s *Store) FirstAdmin(ctx context.Context) (User, error) {
+	u, err := scanUser(s.read.QueryRowContext(ctx, `SELECT `+userColumns+` FROM user WHERE admin = 1 AND disabled = 0 ORDER BY id LIMIT 1`).Scan)
+	if err != nil {
+		return User{}, fmt.Errorf("read the first admin: %w", explain(err))
+	}
+	return u, nil
+}
+
+// FinishSetUp gives a user that must change the password a name and a password of its own,
+// and ends its sessions and links. Of two callers one wins; the other gets ErrStale, as does
+// whoever comes later. ErrExists says that the name is another's.
+func (s *Store) FinishSetUp(ctx context.Context, u User) error {
+	err := s.write(ctx, func(tx *sqlTx) error {
+		err := metOne(tx.ExecContext(ctx, `UPDATE user SET name = ?, name_key = ?, password_hash = ?, must_change = 0, updated_at = ?
+			WHERE id = ? AND must_change = 1`, u.Name, dag.FoldName(u.Name), u.PasswordHash, s.millis(), u.ID))
+		if errors.Is(err, ErrNotFound) {
+			return ErrStale
+		}
+		if err != nil {
+			return err
+		}
+		return endSessions(ctx, tx, u.ID)
+	})
+	if err != nil {
+		return fmt.Errorf("finish the set-up of user %d: %w", u.ID, err)
+	}
+	return nil
 }
 
 // Users returns a page of all users, by name.
@@ -160,8 +191,28 @@ func (s *Store) Memberships(ctx context.Context, userID int64) ([]Member, error)
 	return out, nil
 }
 
+// RoleOwner is the role of which a project keeps at least one holder, once it has one.
+const RoleOwner = "owner"
+
+// keepOwner refuses, by ErrLastOwner, to take the last owner's role away. The lock on the
+// project keeps two owners from leaving at the same time; the owners are read with a lock as
+// well, since a plain read shows what the transaction's first read has seen, before the lock.
+func (s *Store) keepOwner(ctx context.Context, tx *sqlTx, projectID, userID int64) error {
+	var id int64
+	if err := tx.QueryRowContext(ctx, `SELECT id FROM project WHERE id = ?`+s.dial.forUpdate(), projectID).Scan(&id); err != nil {
+		return err
+	}
+	var owns, others int
+	err := tx.QueryRowContext(ctx, `SELECT COALESCE(SUM(CASE WHEN user_id = ? THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN user_id = ? THEN 0 ELSE 1 END), 0)
+		FROM project_member WHERE project_id = ? AND role = ?`+s.dial.forUpdate(), userID, userID, projectID, RoleOwner).Scan(&owns, &others)
+	if err == nil && owns == 1 && others == 0 {
+		err = ErrLastOwner
+	}
+	return err
+}
+
 // PutMember gives a user a role in a project, in place of an earlier one; ErrNotFound where
-// there is no such project or user.
+// there is no such project or user, ErrLastOwner where no owner would be left.
 func (s *Store) PutMember(ctx context.Context, m Member) error {
 	err := s.write(ctx, func(tx *sqlTx) error {
 		var n int
@@ -171,6 +222,11 @@ func (s *Store) PutMember(ctx context.Context, m Member) error {
 		}
 		if n == 0 {
 			return ErrNotFound
+		}
+		if m.Role != RoleOwner {
+			if err := s.keepOwner(ctx, tx, m.ProjectID, m.UserID); err != nil {
+				return err
+			}
 		}
 		_, err = tx.ExecContext(ctx, `INSERT INTO project_member (project_id, user_id, role, created_at) VALUES (?, ?, ?, ?)`+
 			s.dial.onConflict("project_id, user_id")+`role = `+s.dial.given("role"), m.ProjectID, m.UserID, m.Role, s.millis())
@@ -182,9 +238,13 @@ func (s *Store) PutMember(ctx context.Context, m Member) error {
 	return nil
 }
 
-// DeleteMember takes a user's role in a project away; ErrNotFound where there was none.
+// DeleteMember takes a user's role in a project away; ErrNotFound where there was none,
+// ErrLastOwner where no owner would be left.
 func (s *Store) DeleteMember(ctx context.Context, projectID, userID int64) error {
 	err := s.write(ctx, func(tx *sqlTx) error {
+		if err := s.keepOwner(ctx, tx, projectID, userID); err != nil {
+			return err
+		}
 		return metOne(tx.ExecContext(ctx, `DELETE FROM project_member WHERE project_id = ? AND user_id = ?`, projectID, userID))
 	})
 	if err != nil {

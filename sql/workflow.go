@@ -3,16 +3,20 @@ package sql
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/porpoise/porpoise/dag"
 )
 
-const selectWorkflow = `SELECT w.id, w.project_id, p.name, w.name, w.description, w.published, w.latest, w.created_at, w.updated_at
+const selectWorkflow = `SELECT w.id, w.project_id, p.name, w.name, w.description, w.published, w.latest, w.created_at, w.updated_at,
+	w.draft_revision, w.changed_by, w.changed_at
 	FROM workflow w JOIN project p ON p.id = w.project_id`
 
 func scanWorkflow(scan func(...any) error) (Workflow, error) {
 	var w Workflow
-	err := scan(&w.ID, &w.ProjectID, &w.Project, &w.Name, &w.Description, &w.Published, &w.Latest, &w.CreatedAt, &w.UpdatedAt)
+	err := scan(&w.ID, &w.ProjectID, &w.Project, &w.Name, &w.Description, &w.Published, &w.Latest, &w.CreatedAt, &w.UpdatedAt,
+		&w.DraftRevision, &w.ChangedBy, &w.ChangedAt)
 	return w, err
 }
 
@@ -35,6 +39,24 @@ func (s *Store) WorkflowByID(ctx context.Context, id int64) (Workflow, error) {
 	return w, nil
 }
 
+// WorkflowsByID returns those of the workflows that there are, in no order; at most maxLimit
+// are read at a time.
+func (s *Store) WorkflowsByID(ctx context.Context, ids []int64) ([]Workflow, error) {
+	var out []Workflow
+	for part := range slices.Chunk(ids, maxLimit) {
+		args := make([]any, len(part))
+		for i, id := range part {
+			args[i] = id
+		}
+		rows, err := collect(ctx, s, scanWorkflow, selectWorkflow+` WHERE w.deleted_at = 0 AND w.id IN (?`+strings.Repeat(", ?", len(part)-1)+`)`, args...)
+		if err != nil {
+			return nil, fmt.Errorf("read workflows: %w", err)
+		}
+		out = append(out, rows...)
+	}
+	return out, nil
+}
+
 // Workflows returns a page of a project's workflows, by name.
 func (s *Store) Workflows(ctx context.Context, projectID int64, page Page) ([]Workflow, string, error) {
 	var after nameCursor
@@ -51,15 +73,15 @@ func (s *Store) Workflows(ctx context.Context, projectID int64, page Page) ([]Wo
 }
 
 // Publish makes a saved version the one that starts and schedules use.
-func (s *Store) Publish(ctx context.Context, workflowID int64, version int) error {
+func (s *Store) Publish(ctx context.Context, workflowID int64, version int, by string) error {
 	err := s.write(ctx, func(tx *sqlTx) error {
 		var n int
 		err := tx.QueryRowContext(ctx, `SELECT version FROM workflow_version WHERE workflow_id = ? AND version = ?`, workflowID, version).Scan(&n)
 		if err != nil {
 			return err
 		}
-		return metOne(tx.ExecContext(ctx, `UPDATE workflow SET published = ?, updated_at = ? WHERE id = ? AND deleted_at = 0`,
-			version, s.millis(), workflowID))
+		return metOne(tx.ExecContext(ctx, `UPDATE workflow SET published = ?, updated_at = ?, changed_by = ?, changed_at = ? WHERE id = ? AND deleted_at = 0`,
+			version, s.millis(), by, s.millis(), workflowID))
 	})
 	if err != nil {
 		return fmt.Errorf("publish version %d of workflow %d: %w", version, workflowID, err)
@@ -83,16 +105,21 @@ func (s *Store) DeleteWorkflow(ctx context.Context, id int64) error {
 		if len(refs) > 0 {
 			return &InUseError{What: "workflow " + name, References: refs}
 		}
-		for _, text := range []string{`DELETE FROM workflow_draft WHERE workflow_id = ?`, `DELETE FROM workflow_layout WHERE workflow_id = ?`} {
-			if _, err := tx.ExecContext(ctx, text, id); err != nil {
-				return err
-			}
-		}
-		_, err = tx.ExecContext(ctx, `UPDATE workflow SET name_key = ?, published = 0, deleted_at = ? WHERE id = ?`, deletedKey(id), s.millis(), id)
-		return err
+		return s.forgetWorkflow(ctx, tx, id)
 	})
 	if err != nil {
 		return fmt.Errorf("delete workflow %d: %w", id, err)
 	}
 	return nil
+}
+
+// forgetWorkflow takes a locked workflow out of sight, with what is beside its versions.
+func (s *Store) forgetWorkflow(ctx context.Context, tx *sqlTx, id int64) error {
+	for _, text := range []string{`DELETE FROM workflow_draft WHERE workflow_id = ?`, `DELETE FROM workflow_layout WHERE workflow_id = ?`} {
+		if _, err := tx.ExecContext(ctx, text, id); err != nil {
+			return err
+		}
+	}
+	_, err := tx.ExecContext(ctx, `UPDATE workflow SET name_key = ?, published = 0, draft_revision = 0, deleted_at = ? WHERE id = ?`, deletedKey(id), s.millis(), id)
+	return err
 }

@@ -91,6 +91,8 @@ type writer struct {
 	finished chan struct{} // closed when the loop has ended
 	once     sync.Once
 
+	batches atomic.Int64 // that were answered
+
 	// Of the loop alone.
 	held  []*operation // must wait for the next batch
 	last  int          // operations of the last batch
@@ -102,13 +104,21 @@ func newWriter(s *Store) *writer {
 		s: s, queue: make(chan *operation, maxQueued), stop: make(chan struct{}), finished: make(chan struct{}),
 		stmts: map[string]*stdsql.Stmt{},
 	}
-	go w.loop()
+	if !s.cfg.Alone {
+		go w.loop()
+	}
 	return w
 }
 
 // close lets the operations that are queued finish and ends the loop.
 func (w *writer) close() {
-	w.once.Do(func() { close(w.stop) })
+	w.once.Do(func() {
+		close(w.stop)
+		if w.s.cfg.Alone {
+			w.closeStatements()
+			close(w.finished)
+		}
+	})
 	<-w.finished
 }
 
@@ -122,6 +132,10 @@ func (w *writer) do(ctx context.Context, ops ...*operation) {
 	c.left.Store(int32(len(ops)))
 	for _, o := range ops {
 		o.call = c
+	}
+	if w.s.cfg.Alone {
+		w.alone(ops)
+		return
 	}
 	w.enqueue(ctx, ops)
 	select {
@@ -139,6 +153,67 @@ func (w *writer) do(ctx context.Context, ops ...*operation) {
 		<-c.done
 	}
 }
+
+// alone writes the operations of the only caller, each batch as gather would make it.
+func (w *writer) alone(ops []*operation) {
+	select {
+	case <-w.finished:
+		withdraw(ops, ErrClosed)
+		return
+	default:
+	}
+	for len(ops) > 0 {
+		g := &gathering{seen: map[int64]bool{}}
+		for _, o := range ops {
+			w.add(g, o)
+		}
+		ops, w.held = w.held, nil
+		w.run(g.ops)
+	}
+	w.prepare()
+}
+
+// stalled is how long a caller of try waits for a writer that finishes nothing at all.
+const stalled = 2 * time.Second
+
+// doOrLeave is do for a caller who may leave with ErrUnavailable although the operation may still be
+// done, and who then reads nothing of it: it leaves when ctx ends, or the database has hung for a while.
+func (w *writer) doOrLeave(parent context.Context, o *operation) error {
+	ctx, cancel := context.WithCancel(parent)
+	defer cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.do(ctx, o)
+	}()
+	look := time.NewTicker(stalled)
+	defer look.Stop()
+	for before := w.batches.Load(); ; {
+		select {
+		case <-done:
+			return o.err
+		case <-ctx.Done():
+		case <-look.C:
+			now := w.batches.Load()
+			if now != before {
+				before = now
+				continue
+			}
+		}
+		cancel() // what is not taken yet is withdrawn
+		select {
+		case <-done:
+			if parent.Err() != nil || !errors.Is(o.err, context.Canceled) {
+				return o.err
+			}
+		case <-time.After(withdrawWait):
+		}
+		return fmt.Errorf("%w: the database hangs", ErrUnavailable)
+	}
+}
+
+// withdrawWait is what it takes to withdraw an operation that nobody has taken.
+const withdrawWait = 10 * time.Millisecond
 
 func (w *writer) enqueue(ctx context.Context, ops []*operation) {
 	for i, o := range ops {
@@ -173,19 +248,21 @@ func (w *writer) loop() {
 	defer close(w.finished)
 	defer w.closeStatements()
 	for {
-		ops := w.gather()
-		if ops == nil {
+		ops, open := w.gather()
+		if !open {
 			return
 		}
 		w.last = len(ops)
 		w.run(ops)
+		w.batches.Add(1)
 		w.prepare()
 	}
 }
 
 // gather waits for the next operation and takes what else is queued. Where the last batch had
-// company, its callers are about to come back: it waits a moment for as many again.
-func (w *writer) gather() []*operation {
+// company, its callers are about to come back: it waits a moment for as many again. All that it
+// takes may have been withdrawn meanwhile; open says that the writer goes on.
+func (w *writer) gather() (ops []*operation, open bool) {
 	g := &gathering{seen: map[int64]bool{}}
 	held := w.held
 	w.held = nil
@@ -201,7 +278,7 @@ func (w *writer) gather() []*operation {
 			case o := <-w.queue:
 				w.add(g, o)
 			default:
-				return nil
+				return nil, false
 			}
 		}
 	}
@@ -229,7 +306,7 @@ func (w *writer) gather() []*operation {
 		}
 		break
 	}
-	return g.ops
+	return g.ops, true
 }
 
 // gathering is a batch in the making.
@@ -288,6 +365,7 @@ func (w *writer) try(ops []*operation) error {
 			_ = pause(context.Background(), n)
 		}
 		err = w.attempt(ops)
+		w.s.note(err)
 		switch {
 		case err == nil:
 			return nil
@@ -319,12 +397,16 @@ func (w *writer) attempt(ops []*operation) error {
 		tx.rollback()
 		return err
 	}
+	if err := b.point(".before"); err != nil {
+		tx.rollback()
+		return err
+	}
 	_, held := b.witness()
 	if err := tx.commit(ctx, held); err != nil {
 		tx.rollback()
 		return b.decide(err)
 	}
-	return nil
+	return b.point(".after")
 }
 
 // writeContext bounds a transaction of the writer. SQLite gets no deadline: each statement would

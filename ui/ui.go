@@ -1,7 +1,7 @@
 // Package ui holds the web console's built files and serves them.
 //
-// It owns the embedded folder dist, the cache headers, and the fallback by which a
-// path of the console's own router gives its index. It never reads the disk at run
+// It owns the embedded folder dist, the cache headers, the choice of a file's compressed
+// copy, and the fallback by which a path of the console's own router gives its index. It never reads the disk at run
 // time, needs no Node to compile (a committed placeholder stands in for a console
 // that was not built), and knows nothing of the API. cmd hands its handler to the
 // apiserver.
@@ -9,6 +9,7 @@ package ui
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
@@ -20,6 +21,7 @@ import (
 	"net/http"
 	"path"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -54,7 +56,21 @@ type file struct {
 	kind  string // Content-Type
 	etag  string
 	cache string
+	// packed are the same bytes compressed, the smallest first.
+	packed []packed
 }
+
+// packed is a compressed copy of a file. Its tag differs from the file's: a cache must not
+// take the one for the other.
+type packed struct {
+	coding string // as in Accept-Encoding
+	data   []byte
+	etag   string
+}
+
+// codings are the copies that a build may lay beside a file, by the ending of their names;
+// the first that a browser takes is sent.
+var codings = []struct{ name, ending string }{{"br", ".br"}, {"gzip", ".gz"}}
 
 // handler serves files from memory; it never changes after it was made.
 type handler struct {
@@ -99,10 +115,72 @@ func newHandler(dist fs.FS, basePath string) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("console files: %w", err)
 	}
-	if _, ok := h.files[indexName]; !ok {
+	index, ok := h.files[indexName]
+	if !ok {
 		return nil, errors.New("console files: there is no " + indexName)
 	}
+	h.pair()
+	// Its copies were made before it was rebased.
+	index.packed = nil
+	if small := squeeze(index.data); len(small) < len(index.data) {
+		index.pack("gzip", small)
+	}
+	h.files[indexName] = index
 	return h, nil
+}
+
+// pair takes the compressed copies out of the files, and puts each to its file.
+func (h *handler) pair() {
+	for _, c := range codings {
+		for name, small := range h.files {
+			whole, ok := strings.CutSuffix(name, c.ending)
+			if !ok {
+				continue
+			}
+			delete(h.files, name)
+			if f, ok := h.files[whole]; ok {
+				f.pack(c.name, small.data)
+				h.files[whole] = f
+			}
+		}
+	}
+}
+
+func (f *file) pack(coding string, data []byte) {
+	f.packed = append(f.packed, packed{coding: coding, data: data, etag: strings.TrimSuffix(f.etag, `"`) + "-" + coding + `"`})
+}
+
+// squeeze compresses the index, which is known only at the start: its base is the server's.
+func squeeze(data []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write(data) // a buffer takes everything
+	_ = w.Close()
+	return b.Bytes()
+}
+
+// takes tells whether an Accept-Encoding header allows a coding. One that is named with
+// q=0, or not named at all, is not wanted.
+func takes(accept []string, coding string) bool {
+	any := false
+	for _, line := range accept {
+		for part := range strings.SplitSeq(line, ",") {
+			name, params, _ := strings.Cut(part, ";")
+			name = strings.ToLower(strings.TrimSpace(name))
+			wanted := true
+			if q, ok := strings.CutPrefix(strings.ReplaceAll(strings.ToLower(params), " ", ""), "q="); ok {
+				weight, err := strconv.ParseFloat(q, 64)
+				wanted = err == nil && weight > 0
+			}
+			switch name {
+			case coding:
+				return wanted
+			case "*":
+				any = wanted
+			}
+		}
+	}
+	return any
 }
 
 // rebase points the index's relative links at the mount.
@@ -161,14 +239,26 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f = h.files[indexName]
 	}
 	head := w.Header()
+	data, etag := f.data, f.etag
+	if len(f.packed) > 0 {
+		// Said of the whole answer too: a cache must not give it to who could take less.
+		head.Add("Vary", "Accept-Encoding")
+		for _, p := range f.packed {
+			if takes(r.Header.Values("Accept-Encoding"), p.coding) {
+				data, etag = p.data, p.etag
+				head.Set("Content-Encoding", p.coding)
+				break
+			}
+		}
+	}
 	head.Set("Content-Type", f.kind)
 	head.Set("Cache-Control", f.cache)
-	head.Set("ETag", f.etag)
+	head.Set("ETag", etag)
 	head.Set("X-Content-Type-Options", "nosniff")
 	head.Set("Referrer-Policy", "same-origin")
 	if strings.HasPrefix(f.kind, "text/html") || f.kind == "image/svg+xml" {
 		head.Set("Content-Security-Policy", policy)
 	}
 	// It compares If-None-Match, cuts ranges and leaves the body out for HEAD.
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.data))
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 }

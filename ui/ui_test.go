@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"compress/gzip"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +16,12 @@ func console(t *testing.T, basePath string) http.Handler {
 		"index.html":               {Data: []byte(`<html><head><base href="/"></head><body>console</body></html>`)},
 		"assets/index-B7x2k9Qa.js": {Data: []byte(`go()`)},
 		"favicon.svg":              {Data: []byte(`<svg/>`)},
+
+		"index.html.br":                {Data: []byte(`stale`)},
+		"assets/big-A1b2C3d4.js":       {Data: []byte(`whole`)},
+		"assets/big-A1b2C3d4.js.br":    {Data: []byte(`brotli`)},
+		"assets/big-A1b2C3d4.js.gz":    {Data: []byte(`gzip`)},
+		"assets/lonely-A1b2C3d4.js.gz": {Data: []byte(`of nothing`)},
 	}, basePath)
 	if err != nil {
 		t.Fatal(err)
@@ -166,5 +173,66 @@ func TestIndexWithoutABaseTagIsRefused(t *testing.T) {
 	}
 	if _, err := newHandler(fstest.MapFS{"a.js": {Data: []byte("x")}}, ""); err == nil {
 		t.Error("a build without an index was taken")
+	}
+}
+
+func TestCompressedCopiesAreSentToWhoTakesThem(t *testing.T) {
+	t.Parallel()
+	h := console(t, "/porpoise")
+	tags := map[string]string{}
+	for _, c := range []struct{ accept, coding, body string }{
+		{"gzip, deflate, br, zstd", "br", "brotli"},
+		{"gzip", "gzip", "gzip"},
+		{"GZIP;q=0.5, br;q=0", "gzip", "gzip"},
+		{"*", "br", "brotli"},
+		{"br;q=0, *", "gzip", "gzip"},
+		{"br;q=x", "", "whole"},
+		{"identity", "", "whole"},
+		{"", "", "whole"},
+	} {
+		resp := get(h, "/assets/big-A1b2C3d4.js", "Accept-Encoding", c.accept)
+		if got := body(t, resp); got != c.body || resp.Header.Get("Content-Encoding") != c.coding {
+			t.Errorf("Accept-Encoding %q = %q as %q, want %q as %q", c.accept, got, resp.Header.Get("Content-Encoding"), c.body, c.coding)
+		}
+		if resp.Header.Get("Vary") != "Accept-Encoding" || resp.Header.Get("Cache-Control") != immutable || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/javascript") {
+			t.Errorf("Accept-Encoding %q: headers %v", c.accept, resp.Header)
+		}
+		tag := resp.Header.Get("ETag")
+		if was, ok := tags[tag]; ok && was != c.body {
+			t.Errorf("%q and %q share the ETag %s", was, c.body, tag)
+		}
+		tags[tag] = c.body
+		if resp := get(h, "/assets/big-A1b2C3d4.js", "Accept-Encoding", c.accept, "If-None-Match", tag); resp.StatusCode != http.StatusNotModified {
+			t.Errorf("Accept-Encoding %q with its tag = %d", c.accept, resp.StatusCode)
+		}
+	}
+	for _, path := range []string{"/assets/big-A1b2C3d4.js.br", "/assets/lonely-A1b2C3d4.js.gz", "/assets/lonely-A1b2C3d4.js", "/index.html.br"} {
+		if resp := get(h, path, "Accept-Encoding", "br, gzip"); resp.StatusCode != http.StatusNotFound {
+			t.Errorf("GET %s = %d, want 404: a copy has no address of its own", path, resp.StatusCode)
+		}
+	}
+}
+
+func TestTheIndexIsCompressedAfterItsBaseIsKnown(t *testing.T) {
+	t.Parallel()
+	long := `<html><head><base href="/"></head><body>` + strings.Repeat("console ", 200) + `</body></html>`
+	h, err := newHandler(fstest.MapFS{"index.html": {Data: []byte(long)}, "index.html.gz": {Data: []byte("stale")}}, "/porpoise")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp := get(h, "/p/a/r/7", "Accept-Encoding", "gzip, br")
+	if resp.Header.Get("Content-Encoding") != "gzip" || resp.Header.Get("Cache-Control") != revalidate || resp.Header.Get("ETag") == "" {
+		t.Fatalf("headers %v", resp.Header)
+	}
+	whole, err := gzip.NewReader(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := io.ReadAll(whole)
+	if err != nil || !strings.Contains(string(page), `<base href="/porpoise/">`) {
+		t.Errorf("index = %.80q, %v", page, err)
+	}
+	if plain := get(h, "/p/a/r/7"); plain.Header.Get("ETag") == resp.Header.Get("ETag") || plain.Header.Get("Vary") != "Accept-Encoding" {
+		t.Errorf("plain headers %v", plain.Header)
 	}
 }

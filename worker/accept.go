@@ -4,21 +4,63 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
+	"github.com/porpoise/porpoise/internal/failpoint"
 	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/worker/runner"
 	"github.com/porpoise/porpoise/worker/task"
 )
 
-// handle takes what a master sent.
-func (c *core) handle(l *link, m *rpc.MasterMessage) {
-	if c.links[l.peer.Node] != l {
+// Open says that a stream to a master was made: Hello goes out first. Hello names what is alive, and a master
+// takes what it does not name for gone: call it after the runner has said what is, by News.
+func (c *Core) Open(l Link) {
+	c.look()
+	c.opening[l] = c.boot
+	h := &rpc.Hello{
+		Worker: c.cfg.Node, Incarnation: c.cfg.Incarnation, Predecessor: c.cfg.Predecessor, Groups: c.cfg.Groups,
+		Slots: int32(c.cfg.Slots), Version: c.cfg.Version, Address: c.cfg.Address, TaskTypes: typeNames(),
+	}
+	for _, mark := range sorted(c.attempts) {
+		if a := c.attempts[mark]; !a.void {
+			h.Running = append(h.Running, a.running())
+		}
+	}
+	h.Running = append(h.Running, c.outbox.waiting(maxNamed)...)
+	c.message(l).Hello = h
+}
+
+// Closed says that a stream has ended.
+func (c *Core) Closed(l Link) {
+	c.look()
+	delete(c.opening, l)
+	c.forgetPending(l)
+	node := l.Peer().Node
+	if o := c.links[node]; o == nil || o.Link != l {
+		return
+	}
+	delete(c.links, node)
+	c.setRoutes()
+	c.asks.down(node)
+	c.beats.Failed(node)
+}
+
+// Message takes what a master sent on a stream.
+func (c *Core) Message(l Link, m *rpc.MasterMessage) {
+	c.look()
+	if _, ok := c.opening[l]; ok && m.Welcome != nil {
+		c.welcomed(l, m.Welcome)
+	}
+	node := l.Peer().Node
+	o := c.links[node]
+	if o == nil || o.Link != l {
 		return // of a link that has been replaced
 	}
-	l.answered = c.now
-	node := l.peer.Node
-	if n := len(m.Dispatches); n > 0 {
-		c.asks.used(node, n)
+	o.answered = c.boot
+	for _, d := range m.Dispatches {
+		if !d.Again {
+			c.asks.used(node, 1)
+		}
 	}
 	if m.Unused > 0 {
 		c.asks.unused(node, int(m.Unused))
@@ -34,9 +76,13 @@ func (c *core) handle(l *link, m *rpc.MasterMessage) {
 		}
 		c.asks.announce(node, waiting, c.now)
 	}
+	// First the answer to a tick: it is evidence for what the same message may bring.
+	if m.Tick != nil {
+		c.answered(node, o, m.Tick)
+	}
 	for _, a := range m.Acks {
 		if r := c.outbox.ack(a, c.now); r != nil {
-			c.acked(r)
+			c.acked(r, a.Verdict)
 		}
 	}
 	for _, d := range m.Dispatches {
@@ -45,17 +91,57 @@ func (c *core) handle(l *link, m *rpc.MasterMessage) {
 	for _, k := range m.Kills {
 		c.killFor(node, k)
 	}
-	for _, v := range m.GetTick().GetVerdicts() {
-		c.verdict(node, v)
-	}
 }
+
+func (c *Core) welcomed(l Link, w *rpc.Welcome) {
+	node := l.Peer().Node
+	if !c.live(w.GetGeneration()) {
+		c.log.Warn("master is of a generation before the cluster's restore, not linked", "master", node, "generation", w.GetGeneration())
+		delete(c.opening, l)
+		l.Reset()
+		return
+	}
+	if old := c.links[node]; old != nil {
+		old.Reset()
+		c.beats.Failed(node)
+	}
+	// The welcome answers Hello: what the master sends now it sends to this process.
+	c.book.Answered(node, c.opening[l])
+	delete(c.opening, l)
+	c.links[node] = &open{Link: l, answered: c.boot}
+	c.setRoutes()
+	c.asks.up(node)
+	c.outbox.linked(node, c.now)
+	if why := c.unwilling(); why != "" {
+		c.message(l).Draining = why
+	}
+	// What was adopted has the rest of a lease: its master is asked at once.
+	c.beat()
+	c.log.Info("link to master made", "master", node, "incarnation", w.GetIncarnation())
+}
+
+func (c *Core) setRoutes() { c.routes = sorted(c.links) }
 
 // acked takes a report off the disk. Its master has all of it: what stays in memory is
 // enough to answer a dispatch that comes again.
-func (c *core) acked(r *rpc.Report) {
+func (c *Core) acked(r *rpc.Report, verdict string) {
 	c.kept.gone(r.OutboxId)
 	if r.State == "running" {
+		a := c.attempts[markOf(r.Attempt)]
+		switch {
+		case a == nil:
+		case verdict == "stale" && a.kill == nil:
+			// Its master has another attempt, or is done with the task: this one is nobody's.
+			c.kill(a, &runner.Stop{Mark: a.mark, GraceMs: a.grace, Reason: verdict})
+		case verdict == "ok":
+			c.beats.Delivered(a.mark, a.told)
+		}
 		return
+	}
+	if verdict == "stale" && r.State == "success" {
+		// A report that was sent twice, or a late one: then the attempt was given up, and its task may run again.
+		c.log.Info("result not taken: known already, or too late", "instance", r.Attempt.GetInstanceId(), "task", r.Attempt.GetTask(), "attempt", r.Attempt.GetNumber(),
+			"finished_at", time.UnixMilli(r.FinishedAt).UTC().Format(time.RFC3339))
 	}
 	short := protoReport(r)
 	short.Message, short.Outputs, short.Tail = "", nil, nil
@@ -64,7 +150,7 @@ func (c *core) acked(r *rpc.Report) {
 
 // stale says that a master's epoch is lower than one seen for the instance: it has lost
 // the instance and does not know it yet.
-func (c *core) stale(instance, epoch int64) bool {
+func (c *Core) stale(instance, epoch int64) bool {
 	seen, _ := c.epochs.get(instance)
 	if epoch < seen {
 		return true
@@ -74,9 +160,12 @@ func (c *core) stale(instance, epoch int64) bool {
 }
 
 // dispatch takes one attempt. The same token again is answered, never run again.
-func (c *core) dispatch(node string, d *rpc.Dispatch) {
+func (c *Core) dispatch(node string, d *rpc.Dispatch) {
 	id := d.GetAttempt()
 	mark := markOf(id)
+	if failpoint.Hit("worker.recv.before") != nil {
+		return
+	}
 	if c.stale(id.GetInstanceId(), d.OwnerEpoch) {
 		c.log.Warn("dispatch of a former owner refused", "master", node, "instance", id.GetInstanceId(), "epoch", d.OwnerEpoch)
 		return
@@ -85,7 +174,8 @@ func (c *core) dispatch(node string, d *rpc.Dispatch) {
 		if d.OwnerEpoch < a.epoch {
 			return
 		}
-		a.owner, a.epoch = node, d.OwnerEpoch
+		a.epoch = d.OwnerEpoch
+		c.own(a, node)
 		if a.startedAt != 0 && !c.outbox.resend(mark, node, c.now) {
 			c.report(mark, &rpc.Report{Attempt: id, State: "running", StartedAt: a.startedAt}, node)
 		}
@@ -99,8 +189,11 @@ func (c *core) dispatch(node string, d *rpc.Dispatch) {
 	}
 	a := &attempt{mark: mark, id: id, epoch: d.OwnerEpoch, owner: node, grace: d.KillGraceMs}
 	switch {
-	case c.drain.begun:
-		c.finish(a, &rpc.Report{State: "returned", Reason: "draining", Message: "the worker takes no more work"})
+	case c.unwilling() != "":
+		c.finish(a, &rpc.Report{State: "returned", Reason: "draining", Message: c.unwilling()})
+	case !c.mayRun(node):
+		// It was long on its way: it may have been given up before it could begin.
+		c.finish(a, &rpc.Report{State: "returned", Reason: leaseEnded, Message: "nobody has counted on this worker for too long"})
 	case len(c.attempts) >= c.cfg.Slots:
 		c.finish(a, &rpc.Report{State: "returned", Reason: "no_slot", Message: fmt.Sprintf("all %d slots are taken", c.cfg.Slots)})
 	default:
@@ -109,7 +202,7 @@ func (c *core) dispatch(node string, d *rpc.Dispatch) {
 }
 
 // begin runs an attempt, or says at once why it can't.
-func (c *core) begin(a *attempt, d *rpc.Dispatch) {
+func (c *Core) begin(a *attempt, d *rpc.Dispatch) {
 	if a.grace <= 0 {
 		a.grace = killGrace.Milliseconds()
 	}
@@ -133,13 +226,14 @@ func (c *core) begin(a *attempt, d *rpc.Dispatch) {
 			c.refuse(a, err)
 			return
 		}
-		c.attempts[a.mark] = a
-		c.beginCall(a, d, call)
+		c.enter(a)
+		a.call, a.until = call, c.book.Until(a.owner)
+		c.callers = append(c.callers, func() { c.calls.Start(a.mark, a.id, d, call) })
 		c.report(a.mark, &rpc.Report{Attempt: a.id, State: "running", StartedAt: a.startedAt}, a.owner)
 	}
 }
 
-func (c *core) beginProcess(a *attempt, d *rpc.Dispatch, process task.Process) {
+func (c *Core) beginProcess(a *attempt, d *rpc.Dispatch, process task.Process) {
 	command, err := process.Command(d)
 	var env []string
 	if err == nil {
@@ -158,14 +252,22 @@ func (c *core) beginProcess(a *attempt, d *rpc.Dispatch, process task.Process) {
 		Attempt: toRunner(a.id, a.epoch), Mark: a.mark, Argv: command.Argv, Script: command.Script,
 		Env: env, Dir: d.WorkingDir, Outputs: d.Outputs,
 	}
-	c.attempts[a.mark] = a
+	c.enter(a)
 	if c.runner != nil { // else it goes out when there is one again
-		c.toRun.Starts = append(c.toRun.Starts, a.start)
+		c.start(a)
 	}
 }
 
+// start has the runner make the process of an attempt; twice is once.
+func (c *Core) start(a *attempt) {
+	if c.cfg.Leases {
+		a.start.Until = c.book.Until(a.owner).Nanoseconds()
+	}
+	c.toRun.Starts = append(c.toRun.Starts, a.start)
+}
+
 // refuse ends an attempt that can't be run here.
-func (c *core) refuse(a *attempt, err error) {
+func (c *Core) refuse(a *attempt, err error) {
 	reason := "exec_failed"
 	message := err.Error()
 	if te, ok := errors.AsType[*task.Error](err); ok {
@@ -191,7 +293,7 @@ func protoReport(r *rpc.Report) *rpc.Report {
 }
 
 // killFor ends an attempt because its master says so.
-func (c *core) killFor(node string, k *rpc.Kill) {
+func (c *Core) killFor(node string, k *rpc.Kill) {
 	id := k.GetAttempt()
 	if c.stale(id.GetInstanceId(), k.OwnerEpoch) {
 		c.log.Warn("kill of a former owner refused", "master", node, "instance", id.GetInstanceId(), "epoch", k.OwnerEpoch)
@@ -202,7 +304,8 @@ func (c *core) killFor(node string, k *rpc.Kill) {
 		if k.OwnerEpoch < a.epoch {
 			return
 		}
-		a.owner, a.epoch = node, k.OwnerEpoch
+		a.epoch = k.OwnerEpoch
+		c.own(a, node)
 		grace := k.GraceMs
 		if grace <= 0 {
 			grace = a.grace
@@ -224,10 +327,10 @@ func (c *core) killFor(node string, k *rpc.Kill) {
 }
 
 // kill ends an attempt; its report follows when nothing of it is left.
-func (c *core) kill(a *attempt, stop *runner.Stop) {
+func (c *Core) kill(a *attempt, stop *runner.Stop) {
 	a.kill = stop
 	if a.call != nil {
-		a.call(errKilled)
+		c.calls.Cancel(a.mark)
 		return
 	}
 	if c.runner != nil {
@@ -235,39 +338,31 @@ func (c *core) kill(a *attempt, stop *runner.Stop) {
 	}
 }
 
-var errKilled = errors.New("killed")
-
-// verdict takes a master's word about an attempt that a tick listed.
-func (c *core) verdict(node string, v *rpc.Verdict) {
-	a := c.attempts[markOf(v.GetAttempt())]
-	if a == nil {
-		return
-	}
-	switch v.Verdict {
-	case "gone", "cancelled", "stale":
-		if a.kill == nil {
-			c.kill(a, &runner.Stop{Mark: a.mark, GraceMs: a.grace, Reason: v.Verdict})
-		}
-	case "not_owner":
-		if a.owner == node {
-			a.owner = ""
-		}
-	}
+// CallOutput takes what a call writes: the runner keeps all output.
+func (c *Core) CallOutput(attempt *rpc.AttemptID, data []byte) {
+	c.toRun.Outputs = append(c.toRun.Outputs, &runner.Output{Attempt: toRunner(attempt, 0), Data: data})
 }
 
-// callDone takes the end of a call.
-func (c *core) callDone(mark string, result task.Result, sent int64, tail []byte) {
+// CallDone takes the end of a call; written is what it has written, tail the end of that.
+func (c *Core) CallDone(mark string, result task.Result, written int64, tail []byte) {
+	c.look()
 	a := c.attempts[mark]
 	if a == nil {
 		return
 	}
+	if written > 0 {
+		c.toRun.Outputs = append(c.toRun.Outputs, &runner.Output{Attempt: toRunner(a.id, 0), End: true})
+	}
 	r := resultReport(result)
 	if a.kill != nil {
 		r = &rpc.Report{State: "killed", Reason: a.kill.Reason}
-		if a.kill.GiveBack {
+		switch {
+		case a.lost:
+			r.State, r.Message = "lost", "nobody counted on it any more: it may have reached its goal"
+		case a.kill.GiveBack:
 			r.State = "returned"
 		}
 	}
-	r.LogBytes, r.Tail = sent, tail
+	r.LogBytes, r.Tail = written, tail
 	c.finish(a, r)
 }

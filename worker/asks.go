@@ -28,6 +28,7 @@ type standing struct {
 	recalledAt   time.Time
 	waiting      int
 	waitingUntil time.Time
+	doubted      bool // what it sends now would have to be given back
 }
 
 // grant is one change for one master: at most one of its numbers is not zero.
@@ -44,6 +45,13 @@ func (a *asks) up(master string) { a.masters[master] = &standing{} }
 // down forgets a master: a grant ends with the link that it was given on.
 func (a *asks) down(master string) { delete(a.masters, master) }
 
+// trust says whether an attempt of that master could run; while not, it holds no grants.
+func (a *asks) trust(master string, trusted bool) {
+	if s := a.masters[master]; s != nil {
+		s.doubted = !trusted
+	}
+}
+
 // used says that a master has sent n attempts.
 func (a *asks) used(master string, n int) {
 	if s := a.masters[master]; s != nil {
@@ -58,6 +66,15 @@ func (a *asks) unused(master string, n int) {
 	if s := a.masters[master]; s != nil {
 		s.asked, s.recalled = max(0, s.asked-n), 0
 	}
+}
+
+// held is how many grants the masters still have: each may have become a dispatch that is on its way.
+func (a *asks) held() int {
+	n := 0
+	for _, s := range a.masters {
+		n += s.asked
+	}
+	return n
 }
 
 // announce says how much work waits for an ask at a master.
@@ -95,7 +112,7 @@ func (a *asks) step(free int, now time.Time) []grant {
 			s.asked += n
 			spare -= n
 			out = append(out, grant{master: name, ask: n})
-		case kept > want && s.recalled == 0 && a.worthMoving(names, name, kept-want, spare):
+		case kept > want && s.recalled == 0 && (s.doubted || a.worthMoving(names, name, kept-want, spare)):
 			s.recalled, s.recalledAt = kept-want, now
 			out = append(out, grant{master: name, recall: kept - want})
 		}
@@ -108,6 +125,7 @@ func (a *asks) step(free int, now time.Time) []grant {
 // work, or evenly.
 func (a *asks) wanted(names []string) map[string]int {
 	wanted := make(map[string]int, len(names))
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return a.masters[name].doubted })
 	rest := a.free
 	give := func(who []string, most func(*standing) int) {
 		for progress := true; rest > 0 && progress; {

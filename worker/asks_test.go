@@ -162,3 +162,23 @@ func TestARecallWithoutAnAnswerIsGivenUp(t *testing.T) {
 		t.Errorf("grants = %v, want the recall again", got)
 	}
 }
+
+func TestAMasterWhoseAttemptsCouldNotRunIsNotAsked(t *testing.T) {
+	t.Parallel()
+	a := newAsks()
+	a.up("m1")
+	a.up("m2")
+	a.trust("m1", false)
+	if got, want := fmt.Sprint(a.step(4, noon)), "[{m2 4 0}]"; got != want {
+		t.Errorf("asks while m1 is doubted = %s, want %s", got, want)
+	}
+	a.trust("m1", true)
+	a.trust("m2", false)
+	if got, want := fmt.Sprint(a.step(4, noon)), "[{m2 0 4}]"; got != want {
+		t.Errorf("asks while m2 is doubted = %s, want %s: what it holds is recalled", got, want)
+	}
+	a.unused("m2", 4)
+	if got, want := fmt.Sprint(a.step(4, noon)), "[{m1 4 0}]"; got != want {
+		t.Errorf("asks after the recall = %s, want %s", got, want)
+	}
+}

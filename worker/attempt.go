@@ -1,13 +1,17 @@
 package worker
 
 import (
-	"context"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/worker/runner"
+	"github.com/porpoise/porpoise/worker/task"
 )
 
 // attempt is one that is not over. The loop alone touches it.
@@ -20,8 +24,13 @@ type attempt struct {
 	grace     int64  // ms
 
 	start *runner.Start // nil for a call, and for one that was adopted
-	call  context.CancelCauseFunc
-	kill  *runner.Stop // asked for
+	call  task.Call     // nil for a process
+	kill  *runner.Stop  // asked for
+	told  time.Duration // when its start was put into the outbox
+
+	until time.Duration // of a call: its deadline
+	lost  bool          // of a call: it passed
+	void  bool          // of an earlier generation of the cluster: nobody is to hear of it
 }
 
 // markOf names an attempt where its token must not be seen: in the environment of
@@ -78,3 +87,6 @@ func (r *recent[K, V]) get(k K) (V, bool) {
 	v, ok := r.values[k]
 	return v, ok
 }
+
+// sorted gives the keys of a map in order: effects must not depend on a map's.
+func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -2,7 +2,12 @@ package worker_test
 
 import (
 	"bytes"
+	"flag"
+	"fmt"
+	"os"
 	"os/exec"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -31,6 +36,53 @@ func BenchmarkEcho(b *testing.B) {
 	b.ReportMetric(rate, "tasks/s")
 	b.ReportMetric(bare, "bare/s")
 	b.ReportMetric(rate/bare, "share")
+}
+
+var outputGiB = flag.Int("output", 1, "GiB of output in BenchmarkHugeOutput")
+
+// BenchmarkHugeOutput has one task write much, and tells by how much the memory of the worker's
+// two processes has grown at its highest.
+func BenchmarkHugeOutput(b *testing.B) {
+	m := workertest.NewMaster(b, "m1")
+	spec := workertest.NewSpec(b, 4, m)
+	control := workertest.Launch(b, spec)
+	m.Submit(workertest.Shell(1, "echo warm"))
+	m.Report("t1")
+	pids := []int{control.Process.Pid, workertest.RunnerPID(spec.Dir)}
+	before := resident(b, "VmRSS:", pids)
+	for b.Loop() {
+		m.Submit(workertest.Shell(2, fmt.Sprintf("head -c %dG /dev/zero | tr '\\0' x", *outputGiB)))
+		late := time.Now().Add(time.Hour)
+		for len(m.Reports("t2")) == 0 || m.Reports("t2")[len(m.Reports("t2"))-1].State == "running" {
+			if time.Now().After(late) {
+				b.Fatal("the output does not end")
+			}
+			<-time.After(50 * time.Millisecond)
+		}
+		if r := m.Report("t2"); r.State != "success" || r.LogBytes != int64(*outputGiB)<<30 {
+			b.Fatalf("report = %v", r)
+		}
+	}
+	b.ReportMetric(float64(resident(b, "VmHWM:", pids)-before)/1024, "MiB-more")
+	b.ReportMetric(float64(*outputGiB)*1024/b.Elapsed().Seconds()*float64(b.N), "MiB/s")
+}
+
+// resident sums a line of the processes' memory up, in KiB.
+func resident(b *testing.B, line string, pids []int) (sum int) {
+	b.Helper()
+	for _, pid := range pids {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if err != nil {
+			b.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(text), line)
+		n, err := strconv.Atoi(strings.Fields(rest)[0])
+		if err != nil {
+			b.Fatal(err)
+		}
+		sum += n
+	}
+	return sum
 }
 
 func BenchmarkNoop(b *testing.B) {

@@ -2,51 +2,53 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/porpoise/porpoise/internal/rpc"
-	"github.com/porpoise/porpoise/worker/runner"
 	"github.com/porpoise/porpoise/worker/task"
 	"github.com/porpoise/porpoise/worker/tasklog"
 )
 
-// callers runs the calls of this process, one goroutine each; slots bound them. A call
-// goes out after its beginning is on disk.
+var errKilled = errors.New("killed")
+
+// callers runs the calls of this process, one goroutine each; slots bound them.
 type callers struct {
-	all   sync.WaitGroup
-	ready []func()
+	loop *loop
+	all  sync.WaitGroup
+
+	running map[string]context.CancelCauseFunc // the loop's
 }
 
-// release starts what was held until the disk had it.
-func (c *callers) release() {
-	for _, start := range c.ready {
-		c.all.Go(start)
-	}
-	c.ready = c.ready[:0]
-}
-
-// beginCall prepares the goroutine of a call.
-func (c *core) beginCall(a *attempt, d *rpc.Dispatch, call task.Call) {
+// Start runs a call.
+func (c *callers) Start(mark string, attempt *rpc.AttemptID, d *rpc.Dispatch, call task.Call) {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	a.call = cancel
-	mark := a.mark
-	c.calls.ready = append(c.calls.ready, func() {
+	c.running[mark] = cancel
+	if a := c.loop.attempts[mark]; a != nil && a.kill != nil {
+		cancel(errKilled) // killed before it began
+	}
+	c.all.Go(func() {
 		defer cancel(nil)
-		out := &callOutput{core: c, attempt: toRunner(a.id, 0)}
+		out := &callOutput{loop: c.loop, attempt: attempt}
 		result := call.Call(ctx, d, out)
-		c.post(context.Background(), func(c *core) {
-			if out.total > 0 {
-				c.toRun.Outputs = append(c.toRun.Outputs, &runner.Output{Attempt: out.attempt, End: true})
-			}
-			c.callDone(mark, result, out.total, out.tail)
+		c.loop.post(context.Background(), func(l *loop) {
+			delete(c.running, mark)
+			l.CallDone(mark, result, out.total, out.tail)
 		})
 	})
 }
 
+// Cancel ends a call.
+func (c *callers) Cancel(mark string) {
+	if cancel := c.running[mark]; cancel != nil {
+		cancel(errKilled)
+	}
+}
+
 // callOutput sends what a call writes to the runner, which keeps all output.
 type callOutput struct {
-	core    *core
-	attempt *runner.Attempt
+	loop    *loop
+	attempt *rpc.AttemptID
 	total   int64
 	tail    []byte
 }
@@ -60,8 +62,6 @@ func (o *callOutput) Write(data []byte) (int, error) {
 	o.tail = append(o.tail, data[max(0, len(data)-tasklog.TailBytes):]...)
 	o.tail = o.tail[max(0, len(o.tail)-tasklog.TailBytes):]
 	kept := append([]byte(nil), data...)
-	o.core.post(context.Background(), func(c *core) {
-		c.toRun.Outputs = append(c.toRun.Outputs, &runner.Output{Attempt: o.attempt, Data: kept})
-	})
+	o.loop.post(context.Background(), func(l *loop) { l.CallOutput(o.attempt, kept) })
 	return len(data), nil
 }

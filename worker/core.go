@@ -1,19 +1,20 @@
 package worker
 
 import (
-	"context"
 	"slices"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/porpoise/porpoise/internal/rpc"
+	"github.com/porpoise/porpoise/worker/heartbeat"
+	"github.com/porpoise/porpoise/worker/journal"
+	"github.com/porpoise/porpoise/worker/lease"
 	"github.com/porpoise/porpoise/worker/runner"
+	"github.com/porpoise/porpoise/worker/task"
 )
 
 const (
-	// maxEvents is how many events may wait for the loop; a link that brings more waits itself.
-	maxEvents = 1024
 	// maxFinished is how many ends are remembered, so that a dispatch that comes again is
 	// answered and not run again.
 	maxFinished = 20_000
@@ -25,15 +26,41 @@ const (
 	linkSilence = 6 * time.Second
 )
 
-// event is something that happened; the loop runs it.
-type event func(c *core)
+// Link is a stream to one master as Core uses it. It is compared by identity.
+type Link interface {
+	// Peer is the master at the other end.
+	Peer() Peer
+	// Send adds to what goes out next, in order; it never blocks. A stream that ends loses what is left.
+	Send(m *rpc.WorkerMessage)
+	// Reset ends the stream; Core hears of it by Closed.
+	Reset()
+}
 
-// core is the state of a worker. One goroutine runs its loop and touches it.
-type core struct {
-	cfg    *Config
-	log    hclog.Logger
-	types  types
-	events chan event
+// Runner takes orders for processes as Core uses it. An order is lost where the connection ends. It is compared by identity.
+type Runner interface{ Send(o *runner.Order) }
+
+// Calls runs the attempts that need no process. Start comes after their beginning is on disk; the end is told
+// by Core.CallDone, once. Cancel may come for one that is over.
+type Calls interface {
+	Start(mark string, attempt *rpc.AttemptID, d *rpc.Dispatch, call task.Call)
+	Cancel(mark string)
+}
+
+// Disk keeps the outbox; *journal.File does.
+type Disk interface {
+	Append(records ...journal.Record) error
+	Rewrite(records []journal.Record) error
+	Size() int64
+}
+
+// Core is the state of a worker as a step machine: it is told what has happened, one call at a time, and
+// acts when Flush is called: first on the disk, then on the others. It starts no goroutine and reads
+// no clock but those of its Config; equal calls have equal effects in equal order. One goroutine may use it.
+// In production that is the loop of a Worker, in the simulator the simulator's own.
+type Core struct {
+	cfg   *Config
+	log   hclog.Logger
+	types types
 
 	attempts map[string]*attempt // by mark
 	finished *recent[string, *rpc.Report]
@@ -41,116 +68,105 @@ type core struct {
 	outbox   *outbox
 	kept     *kept
 	asks     *asks
-	links    map[string]*link // by node: those that answered Welcome
-	routes   []string         // their nodes, in order
+	beats    *heartbeat.Manager
+	opening  map[Link]time.Duration // when Hello was sent
+	links    map[string]*open       // by node: those that answered Welcome
+	routes   []string               // their nodes, in order
 
-	runner  *runner.Client // nil: not there
+	book  lease.Book
+	sight lease.Sighting
+
+	runner  Runner // nil: not there
 	toRun   *runner.Order
-	ready   chan struct{} // closed when the runner has said for the first time what is alive
-	forget  []string      // ends that the outbox has once it is written
-	calls   callers
-	pacer   int
-	ticked  time.Time
+	forget  []string // ends that the outbox has once it is written
+	calls   Calls
+	callers []func() // calls that begin once their beginning is written
+
+	ticked  time.Duration // 0: not yet
+	drift   time.Duration
 	lastID  int64
 	now     time.Time
+	boot    time.Duration
 	drain   draining
-	pending map[*link]*rpc.WorkerMessage // of this turn
+	away    away
+	dropped int64   // output that the disk did not take
+	refused int64   // connections to the runner
+	room    float64 // free share of the disk
+	full    bool    // and whether it is too little
+
+	pending map[Link]*rpc.WorkerMessage // of this turn
+	order   []Link                      // in the order in which they came into pending
 }
 
-func newCore(cfg *Config, k *kept) *core {
-	c := &core{
-		cfg: cfg, log: cfg.Logger.Named("worker"), types: newTypes(cfg), events: make(chan event, maxEvents),
+// open is a link that has answered Welcome.
+type open struct {
+	Link
+	answered time.Duration
+	ticked   time.Duration // when the last tick was sent
+	ticks    []sentTick    // without an answer, oldest first
+}
+
+// sentTick is one tick on its way: its answer counts from when it was sent.
+type sentTick struct {
+	id   int64
+	sent time.Duration
+	beat int64 // the manager's message in it, 0: none
+}
+
+// OpenDisk reads the records that an earlier process left, in order, and opens the disk.
+type OpenDisk func(each func(kind byte, data []byte) error) (Disk, error)
+
+// NewCore makes the state of a worker from its disk. calls may be nil: then such tasks are refused.
+func NewCore(cfg Config, disk OpenDisk, calls Calls) (*Core, error) {
+	if err := cfg.checkCore(); err != nil {
+		return nil, err
+	}
+	k, err := openKept(disk)
+	if err != nil {
+		return nil, err
+	}
+	c := &Core{
+		cfg: &cfg, log: cfg.Logger.Named("worker"), types: newTypes(&cfg, calls),
 		attempts: map[string]*attempt{}, finished: newRecent[string, *rpc.Report](maxFinished),
 		epochs: newRecent[int64, int64](maxEpochs), outbox: newOutbox(), kept: k, asks: newAsks(),
-		links: map[string]*link{}, toRun: &runner.Order{}, pending: map[*link]*rpc.WorkerMessage{}, now: time.Now(),
-		ready: make(chan struct{}),
+		beats: heartbeat.New(cfg.Heartbeat), opening: map[Link]time.Duration{}, links: map[string]*open{},
+		toRun: &runner.Order{}, calls: calls, room: 1, pending: map[Link]*rpc.WorkerMessage{},
 	}
+	c.look()
 	c.outbox.nextID = k.nextID
-	ids := make([]int64, 0, len(k.reports))
-	for id := range k.reports {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	for _, id := range ids {
+	for _, id := range sorted(k.reports) {
 		r := k.reports[id]
 		c.outbox.put(markOf(r.Attempt), r, "", c.now)
 		c.finished.put(markOf(r.Attempt), r)
 	}
-	for mark, id := range k.begun {
+	for _, mark := range sorted(k.begun) {
 		now := c.now.UnixMilli()
 		c.report(mark, &rpc.Report{
-			Attempt: id, State: "failed", Reason: "worker_restarted", StartedAt: now, FinishedAt: now,
+			Attempt: k.begun[mark], State: "failed", Reason: "worker_restarted", StartedAt: now, FinishedAt: now,
 			Message: "the worker's process ended while the call was under way; it may have reached its goal",
 		}, "")
 	}
-	return c
+	return c, nil
 }
 
-// post hands an event to the loop; it waits while too many are there.
-func (c *core) post(ctx context.Context, e event) bool {
-	select {
-	case c.events <- e:
-		return true
-	case <-ctx.Done():
-		return false
+// look reads the clocks: every step begins with it.
+func (c *Core) look() { c.now, c.boot = c.cfg.Now(), c.cfg.Boot() }
+
+// Next is when Flush, or the leaving, has something to do by time alone; ok is false when never.
+func (c *Core) Next() (at time.Time, ok bool) {
+	if len(c.routes) > 0 {
+		at, ok = c.outbox.next()
 	}
+	if until, leaves := c.drain.next(); leaves && (!ok || until.Before(at)) {
+		at, ok = until, true
+	}
+	return at, ok
 }
 
-// run is the loop. It ends when the worker has drained after leave was closed.
-func (c *core) run(ctx context.Context, leave <-chan struct{}) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	wake := time.NewTimer(time.Hour)
-	defer wake.Stop()
-	for !c.drain.done {
-		select {
-		case <-ctx.Done():
-			return
-		case <-leave:
-			leave = nil
-			c.now = time.Now()
-			c.beginDrain()
-		case e := <-c.events:
-			c.now = time.Now()
-			e(c)
-			c.more()
-		case <-wake.C:
-			c.now = time.Now()
-		case at := <-tick.C:
-			c.now = time.Now()
-			c.tick(at)
-		}
-		c.drainStep()
-		c.flush()
-		c.setWake(wake)
-	}
-}
-
-// more takes what else has come, so that one write serves all.
-func (c *core) more() {
-	for range maxEvents {
-		select {
-		case e := <-c.events:
-			e(c)
-		default:
-			return
-		}
-	}
-}
-
-func (c *core) setWake(wake *time.Timer) {
-	wait := time.Hour
-	if at, ok := c.outbox.next(); ok && len(c.routes) > 0 {
-		wait = max(time.Millisecond, time.Until(at))
-	}
-	if at, ok := c.drain.next(); ok {
-		wait = min(wait, max(time.Millisecond, time.Until(at)))
-	}
-	wake.Reset(wait)
-}
-
-// flush carries out what the turn has decided: first the disk, then the others.
-func (c *core) flush() {
+// Flush carries out what the steps since the last one have decided.
+func (c *Core) Flush() {
+	c.look()
+	c.drainStep()
 	// With a full disk the ends still go out; what must not happen without a record waits:
 	// calls are not made, and the runner keeps what it has.
 	safe := true
@@ -159,57 +175,99 @@ func (c *core) flush() {
 		safe = false
 	}
 	for _, s := range c.outbox.due(c.now, c.routes, maxSend) {
-		m := c.message(c.links[s.to])
+		m := c.message(c.links[s.to].Link)
 		m.Reports = append(m.Reports, s.report)
 	}
 	if safe {
-		c.calls.release()
+		for _, begin := range c.callers {
+			begin()
+		}
+		c.callers = c.callers[:0]
 		c.toRun.Forget = append(c.toRun.Forget, c.forget...)
 		c.forget = c.forget[:0]
 	}
-	if c.runner != nil && (len(c.toRun.Starts)+len(c.toRun.Stops)+len(c.toRun.Forget)+len(c.toRun.Outputs) > 0 || c.toRun.Quit) {
-		c.runner.Send(c.toRun)
-		c.toRun = &runner.Order{}
+	c.flushRunner()
+	for _, node := range c.routes {
+		c.asks.trust(node, c.mayRun(node))
 	}
 	for _, g := range c.asks.step(c.freeSlots(), c.now) {
 		if l := c.links[g.master]; l != nil {
-			m := c.message(l)
+			m := c.message(l.Link)
 			m.Ask += int32(g.ask)
 			m.Recall += int32(g.recall)
 		}
 	}
-	for l, m := range c.pending {
-		l.send(m)
+	for _, l := range c.order {
+		l.Send(c.pending[l])
 	}
 	clear(c.pending)
+	c.order = c.order[:0]
+}
+
+func (c *Core) flushRunner() {
+	o := c.toRun
+	if c.runner == nil || (len(o.Starts)+len(o.Stops)+len(o.Forget)+len(o.Outputs)+len(o.Leases) == 0 && !o.Quit) {
+		return
+	}
+	c.runner.Send(o)
+	c.toRun = &runner.Order{}
 }
 
 // message is what goes to a link at the end of this turn.
-func (c *core) message(l *link) *rpc.WorkerMessage {
+func (c *Core) message(l Link) *rpc.WorkerMessage {
 	m := c.pending[l]
 	if m == nil {
 		m = &rpc.WorkerMessage{}
 		c.pending[l] = m
+		c.order = append(c.order, l)
 	}
 	return m
 }
 
-// freeSlots is what may be asked for: nothing while reports pile up or the worker leaves,
-// or while nobody is there to run tasks.
-func (c *core) freeSlots() int {
-	if c.drain.begun || c.outbox.full() || c.runner == nil {
+// forgetPending drops what was to go to a link that is gone.
+func (c *Core) forgetPending(l Link) {
+	delete(c.pending, l)
+	c.order = slices.DeleteFunc(c.order, func(other Link) bool { return other == l })
+}
+
+// mayRun says whether an attempt that a master sends now could begin: one without a lease is given back.
+func (c *Core) mayRun(master string) bool {
+	return !c.cfg.Leases || lease.At(c.book.Until(master), c.boot) == lease.Valid
+}
+
+// freeSlots is what may be asked for: nothing while reports pile up, the disk is nearly full or the
+// worker takes no work, or while nobody is there to run tasks.
+func (c *Core) freeSlots() int {
+	if c.unwilling() != "" || c.outbox.full() || c.runner == nil {
 		return 0
 	}
 	return max(0, c.cfg.Slots-len(c.attempts))
 }
 
+// unwilling is why the worker takes no work, "" where it does.
+func (c *Core) unwilling() string {
+	switch {
+	case c.drain.begun:
+		return "the worker is stopping"
+	case c.away.reason != "":
+		return c.away.reason
+	case c.full:
+		return "its disk is nearly full"
+	default:
+		return ""
+	}
+}
+
 // report puts the end, or the start, of an attempt into the outbox.
-func (c *core) report(mark string, r *rpc.Report, owner string) {
+func (c *Core) report(mark string, r *rpc.Report, owner string) {
 	final := r.State != "running"
 	if replaced := c.outbox.put(mark, r, owner, c.now); replaced != 0 {
 		c.kept.gone(replaced)
 	}
 	if !final {
+		if a := c.attempts[mark]; a != nil {
+			a.told = c.boot
+		}
 		return
 	}
 	c.finished.put(mark, r)
@@ -218,10 +276,27 @@ func (c *core) report(mark string, r *rpc.Report, owner string) {
 	}
 }
 
+// enter makes an attempt one that runs here.
+func (c *Core) enter(a *attempt) {
+	c.attempts[a.mark] = a
+	c.beats.Add(a.mark, a.owner, c.boot)
+}
+
+// own says whose an attempt is: "" where that is not known any more.
+func (c *Core) own(a *attempt, owner string) {
+	a.owner = owner
+	c.beats.Move(a.mark, owner)
+}
+
 // finish ends an attempt: its slot is free.
-func (c *core) finish(a *attempt, r *rpc.Report) {
+func (c *Core) finish(a *attempt, r *rpc.Report) {
 	delete(c.attempts, a.mark)
+	c.beats.Remove(a.mark)
 	r.Attempt = a.id
+	if a.void {
+		c.bury(a, r)
+		return
+	}
 	if r.StartedAt == 0 {
 		r.StartedAt = a.startedAt
 	}
@@ -229,57 +304,4 @@ func (c *core) finish(a *attempt, r *rpc.Report) {
 		r.FinishedAt = c.now.UnixMilli()
 	}
 	c.report(a.mark, r, a.owner)
-}
-
-// tick goes to every link each second.
-func (c *core) tick(at time.Time) {
-	drift := int64(0)
-	if !c.ticked.IsZero() {
-		drift = (c.now.Sub(c.ticked) - time.Second).Milliseconds()
-	}
-	c.ticked = c.now
-	running := c.chosen()
-	load := loadAverage()
-	for _, node := range c.routes {
-		l := c.links[node]
-		if c.now.Sub(l.answered) > linkSilence {
-			c.log.Warn("master does not answer", "master", node)
-			l.reset()
-			continue
-		}
-		c.lastID++
-		c.message(l).Tick = &rpc.Tick{
-			Id: c.lastID, Running: running[node], Load: load, DriftMs: max(0, drift),
-			FreeSlots: int32(c.freeSlots()), Outbox: int32(len(c.outbox.items)),
-		}
-	}
-}
-
-// maxBeats is how many attempts one tick lists per master.
-const maxBeats = 200
-
-// chosen picks the attempts of this tick, in turn, by the master that owns them.
-func (c *core) chosen() map[string][]*rpc.Running {
-	out := map[string][]*rpc.Running{}
-	if len(c.routes) == 0 {
-		return out
-	}
-	marks := make([]string, 0, len(c.attempts))
-	for mark := range c.attempts {
-		marks = append(marks, mark)
-	}
-	slices.Sort(marks)
-	n := min(len(marks), maxBeats*len(c.routes))
-	for range n {
-		c.pacer = (c.pacer + 1) % len(marks)
-		a := c.attempts[marks[c.pacer]]
-		node := a.owner
-		if c.links[node] == nil {
-			node = c.routes[c.pacer%len(c.routes)]
-		}
-		if len(out[node]) < maxBeats {
-			out[node] = append(out[node], a.running())
-		}
-	}
-	return out
 }

@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/porpoise/porpoise/internal/failpoint"
 	"github.com/porpoise/porpoise/internal/rpc"
 )
 
@@ -25,20 +26,24 @@ const (
 	maxReportBytes = 1 << 20
 )
 
-// link is one stream to a master. The loop reads and writes answered and peer; what is
-// to be sent is merged while the stream is busy.
+// link is one stream to a master; what is to be sent is merged while the stream is busy.
 type link struct {
-	peer     Peer
-	answered time.Time
-	reset    context.CancelFunc
+	peer  Peer
+	reset context.CancelFunc
 
 	wake chan struct{}
 	mu   sync.Mutex // guards next
 	next *rpc.WorkerMessage
 }
 
-// send adds to what goes out next. Its bound: slots, and the outbox's.
-func (l *link) send(m *rpc.WorkerMessage) {
+// Peer is the master at the other end.
+func (l *link) Peer() Peer { return l.peer }
+
+// Reset ends the stream.
+func (l *link) Reset() { l.reset() }
+
+// Send adds to what goes out next. Its bound: slots, and the outbox's.
+func (l *link) Send(m *rpc.WorkerMessage) {
 	l.mu.Lock()
 	if l.next == nil {
 		l.next = m
@@ -89,7 +94,7 @@ func (l *link) take() *rpc.WorkerMessage {
 }
 
 // keepLinks holds a link to every master that is listed.
-func (c *core) keepLinks(ctx context.Context, peers <-chan []Peer) {
+func (c *loop) keepLinks(ctx context.Context, peers <-chan []Peer) {
 	// Hello names what is alive, and a master takes what it does not name for gone.
 	select {
 	case <-c.ready:
@@ -133,7 +138,7 @@ func (c *core) keepLinks(ctx context.Context, peers <-chan []Peer) {
 }
 
 // keepLink makes the stream to one master again and again.
-func (c *core) keepLink(ctx context.Context, peer Peer) {
+func (c *loop) keepLink(ctx context.Context, peer Peer) {
 	pause := reconnectFirst
 	for ctx.Err() == nil {
 		welcomed, err := c.serveLink(ctx, peer)
@@ -150,7 +155,7 @@ func (c *core) keepLink(ctx context.Context, peer Peer) {
 }
 
 // serveLink makes one stream and serves it to its end.
-func (c *core) serveLink(ctx context.Context, peer Peer) (welcomed bool, err error) {
+func (c *loop) serveLink(ctx context.Context, peer Peer) (welcomed bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	conn, err := c.cfg.Dial(ctx, peer.Address)
@@ -163,7 +168,7 @@ func (c *core) serveLink(ctx context.Context, peer Peer) (welcomed bool, err err
 		return false, fmt.Errorf("open stream: %w", err)
 	}
 	l := &link{peer: peer, reset: cancel, wake: make(chan struct{}, 1)}
-	if !c.post(ctx, func(c *core) { l.send(&rpc.WorkerMessage{Hello: c.hello()}) }) {
+	if !c.post(ctx, func(c *loop) { c.Open(l) }) {
 		return false, ctx.Err()
 	}
 	var parts sync.WaitGroup
@@ -178,9 +183,10 @@ func (c *core) serveLink(ctx context.Context, peer Peer) (welcomed bool, err err
 			case <-l.wake:
 			}
 			if m := l.take(); m != nil {
-				if err := stream.Send(m); err != nil {
+				if failpoint.Hit("outbox.send.before") != nil || stream.Send(m) != nil {
 					return
 				}
+				_ = failpoint.Hit("outbox.send.after")
 			}
 		}
 	})
@@ -189,60 +195,13 @@ func (c *core) serveLink(ctx context.Context, peer Peer) (welcomed bool, err err
 	for {
 		m, err := stream.Recv()
 		if err != nil {
-			c.post(context.Background(), func(c *core) { c.linkDown(l) })
+			c.post(context.Background(), func(c *loop) { c.Closed(l) })
 			return welcomed, fmt.Errorf("receive: %w", err)
 		}
 		if m.Welcome != nil && !welcomed {
 			welcomed = true
 			late.Stop()
-			c.post(ctx, func(c *core) { c.linkUp(l, m.Welcome) })
 		}
-		c.post(ctx, func(c *core) { c.handle(l, m) })
+		c.post(ctx, func(c *loop) { c.Message(l, m) })
 	}
-}
-
-func (c *core) hello() *rpc.Hello {
-	h := &rpc.Hello{
-		Worker: c.cfg.Node, Incarnation: c.cfg.Incarnation, Predecessor: c.cfg.Predecessor, Groups: c.cfg.Groups,
-		Slots: int32(c.cfg.Slots), Version: c.cfg.Version, Address: c.cfg.Address, TaskTypes: typeNames(),
-	}
-	for _, a := range c.attempts {
-		h.Running = append(h.Running, a.running())
-	}
-	return h
-}
-
-func (c *core) linkUp(l *link, w *rpc.Welcome) {
-	node := l.peer.Node
-	if old := c.links[node]; old != nil && old != l {
-		old.reset()
-	}
-	l.answered = c.now
-	c.links[node] = l
-	c.setRoutes()
-	c.asks.up(node)
-	c.outbox.linked(node, c.now)
-	if c.drain.begun {
-		c.message(l).Draining = "the worker is stopping"
-	}
-	c.log.Info("link to master made", "master", node, "incarnation", w.GetIncarnation())
-}
-
-func (c *core) linkDown(l *link) {
-	node := l.peer.Node
-	if c.links[node] != l {
-		return
-	}
-	delete(c.links, node)
-	delete(c.pending, l)
-	c.setRoutes()
-	c.asks.down(node)
-}
-
-func (c *core) setRoutes() {
-	c.routes = c.routes[:0]
-	for node := range c.links {
-		c.routes = append(c.routes, node)
-	}
-	slices.Sort(c.routes)
 }

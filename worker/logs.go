@@ -15,12 +15,19 @@ import (
 const (
 	// maxQueries bounds the log queries of one apiserver that are under way.
 	maxQueries = 64
+	// maxSearches bounds those of one apiserver that use the processor at a time; the
+	// others wait for theirs.
+	maxSearches = 2
+	// searchFor is how long a search may take: some GiB of text, or what was found until then.
+	searchFor = 15 * time.Second
+	// figuresEvery is how old the figures that people see may be.
+	figuresEvery = 2 * time.Second
 	// followEvery is how often a followed log is looked at.
 	followEvery = 200 * time.Millisecond
 )
 
 // keepReaders holds a Logs stream to every apiserver that is listed.
-func (c *core) keepReaders(ctx context.Context, peers <-chan []Peer) {
+func (c *loop) keepReaders(ctx context.Context, peers <-chan []Peer) {
 	running := map[Peer]context.CancelFunc{}
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -53,7 +60,7 @@ func (c *core) keepReaders(ctx context.Context, peers <-chan []Peer) {
 	}
 }
 
-func (c *core) keepReader(ctx context.Context, peer Peer) {
+func (c *loop) keepReader(ctx context.Context, peer Peer) {
 	pause := reconnectFirst
 	for ctx.Err() == nil {
 		begun := time.Now()
@@ -72,10 +79,11 @@ func (c *core) keepReader(ctx context.Context, peer Peer) {
 
 // reader answers the queries of one stream.
 type reader struct {
-	core   *core
+	loop   *loop
 	stream rpc.Logs_ServeClient
 	ctx    context.Context //nolint:containedctx // of the stream, as gRPC itself keeps it
 	all    sync.WaitGroup
+	search chan struct{} // holds one for each search under way
 
 	sending sync.Mutex // a gRPC stream takes one Send at a time
 
@@ -83,7 +91,7 @@ type reader struct {
 	queries map[int64]context.CancelFunc
 }
 
-func (c *core) serveReader(ctx context.Context, peer Peer) error {
+func (c *loop) serveReader(ctx context.Context, peer Peer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	conn, err := c.cfg.Dial(ctx, peer.Address)
@@ -95,12 +103,13 @@ func (c *core) serveReader(ctx context.Context, peer Peer) error {
 	if err != nil {
 		return fmt.Errorf("open stream: %w", err)
 	}
-	r := &reader{core: c, stream: stream, ctx: ctx, queries: map[int64]context.CancelFunc{}}
+	r := &reader{loop: c, stream: stream, ctx: ctx, queries: map[int64]context.CancelFunc{}, search: make(chan struct{}, maxSearches)}
 	defer r.all.Wait()
 	defer cancel()
 	if err := r.send(&rpc.LogAnswer{Worker: c.cfg.Node, Incarnation: c.cfg.Incarnation}); err != nil {
 		return fmt.Errorf("greet: %w", err)
 	}
+	r.all.Go(func() { r.tell(ctx) })
 	for {
 		q, err := stream.Recv()
 		if err != nil {
@@ -109,6 +118,25 @@ func (c *core) serveReader(ctx context.Context, peer Peer) error {
 		if err := r.take(q); err != nil {
 			return fmt.Errorf("answer: %w", err)
 		}
+	}
+}
+
+// tell sends how this worker is doing, now and then.
+func (r *reader) tell(ctx context.Context) {
+	for ctx.Err() == nil {
+		answer := make(chan *rpc.WorkerFigures, 1)
+		if !r.loop.post(ctx, func(c *loop) { answer <- c.Figures() }) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case f := <-answer:
+			if r.send(&rpc.LogAnswer{Figures: f}) != nil {
+				return
+			}
+		}
+		wait(ctx, figuresEvery)
 	}
 }
 
@@ -140,6 +168,10 @@ func (r *reader) take(q *rpc.LogQuery) error {
 			delete(r.queries, q.Id)
 			r.mu.Unlock()
 		}()
+		if q.Search != nil {
+			r.find(ctx, q)
+			return
+		}
 		r.answer(ctx, q)
 	})
 	return nil
@@ -147,10 +179,10 @@ func (r *reader) take(q *rpc.LogQuery) error {
 
 // answer sends one window, or goes on until the attempt has ended.
 func (r *reader) answer(ctx context.Context, q *rpc.LogQuery) {
-	ask := &runner.Read{Attempt: toRunner(q.Attempt, 0), Stream: q.Stream, Offset: q.Offset, Limit: q.Limit}
+	ask := &runner.Read{Attempt: toRunner(q.Attempt, 0), Stream: q.Stream, Offset: q.Offset, Limit: q.Limit, Line: q.Line, Lines: q.Lines}
 	sent := false
 	for {
-		text, err := r.core.readLog(ctx, ask)
+		text, err := r.loop.readLog(ctx, ask)
 		if ctx.Err() != nil {
 			return
 		}
@@ -159,6 +191,7 @@ func (r *reader) answer(ctx context.Context, q *rpc.LogQuery) {
 			a.Error = err.Error()
 		} else {
 			a.Data, a.Offset, a.Size, a.Eof, a.Error = text.Data, text.Offset, text.Size, text.Eof, text.Error
+			a.Line, a.Newlines, a.Gap = text.Line, text.Newlines, gapOf(text.Gap)
 		}
 		if !q.Follow || a.Error != "" || a.Eof || len(a.Data) > 0 || !sent {
 			if r.send(a) != nil || !q.Follow || a.Error != "" || a.Eof {
@@ -166,7 +199,7 @@ func (r *reader) answer(ctx context.Context, q *rpc.LogQuery) {
 			}
 			sent = true
 		}
-		ask.Offset = a.Offset + int64(len(a.Data))
+		ask.Offset, ask.Line = a.Offset+int64(len(a.Data)), 0
 		if len(a.Data) == 0 {
 			wait(ctx, followEvery)
 		}
@@ -174,9 +207,9 @@ func (r *reader) answer(ctx context.Context, q *rpc.LogQuery) {
 }
 
 // readLog asks the runner, which has all output.
-func (c *core) readLog(ctx context.Context, q *runner.Read) (*runner.Text, error) {
+func (c *loop) readLog(ctx context.Context, q *runner.Read) (*runner.Text, error) {
 	answer := make(chan *runner.Client, 1)
-	if !c.post(ctx, func(c *core) { answer <- c.runner }) {
+	if !c.post(ctx, func(c *loop) { answer <- c.client }) {
 		return nil, ctx.Err()
 	}
 	select {

@@ -16,6 +16,8 @@ const (
 	// masters have taken its reports.
 	maxOutbox      = 100_000
 	maxOutboxBytes = 256 << 20
+	// maxNamed bounds what of it a hello names, far below the limit of a message.
+	maxNamed = 10_000
 )
 
 // outbox holds the reports that no master has acked. It is pure: every method is a step
@@ -34,6 +36,7 @@ type letter struct {
 	report *rpc.Report
 	mark   string
 	owner  string // node of the master it goes to, empty: not known
+	named  string // node that was last named as its owner
 	at     time.Time
 	tries  int
 	size   int
@@ -68,6 +71,17 @@ func (o *outbox) put(mark string, r *rpc.Report, owner string, now time.Time) (r
 	return replaced
 }
 
+// waiting names up to limit attempts that are over and whose report has not been acked, the oldest first.
+func (o *outbox) waiting(limit int) []*rpc.Running {
+	var named []*rpc.Running
+	for _, id := range sorted(o.items) {
+		if r := o.items[id].report; r.State != "running" && len(named) < limit {
+			named = append(named, &rpc.Running{Attempt: r.Attempt, StartedAt: r.StartedAt})
+		}
+	}
+	return named
+}
+
 func reportSize(r *rpc.Report) int {
 	n := 128 + len(r.Message) + len(r.Tail)
 	for k, v := range r.Outputs {
@@ -88,7 +102,10 @@ func (o *outbox) ack(a *rpc.Ack, now time.Time) *rpc.Report {
 		return l.report
 	case "not_owner":
 		l.owner = nodeOf(a.Owner)
-		if l.owner != "" && l.tries <= 1 {
+		// An owner who is named for the first time hears of it at once: he may have taken over just now,
+		// and waits for this report no longer than its longest pause.
+		if l.owner != "" && l.owner != l.named {
+			l.named, l.tries = l.owner, 0
 			o.reschedule(a.OutboxId, l, now)
 		}
 	}

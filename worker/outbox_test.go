@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/porpoise/porpoise/internal/rpc"
+	"github.com/porpoise/porpoise/worker/journal"
 )
 
 func testReport(n int, state string) *rpc.Report {
@@ -110,7 +111,10 @@ func TestAFinishTakesThePlaceOfItsStart(t *testing.T) {
 func TestTheJournalKeepsWhatIsNotAcked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	k, err := openKept(dir)
+	disk := func(each func(kind byte, data []byte) error) (Disk, error) {
+		return journal.Open(filepath.Join(dir, "outbox.journal"), each)
+	}
+	k, err := openKept(disk)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +137,7 @@ func TestTheJournalKeepsWhatIsNotAcked(t *testing.T) {
 	}
 	check := func(what string) {
 		t.Helper()
-		again, err := openKept(dir)
+		again, err := openKept(disk)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +145,7 @@ func TestTheJournalKeepsWhatIsNotAcked(t *testing.T) {
 			len(again.begun) != 1 || again.nextID != 6 {
 			t.Errorf("%s: kept %v, begun %v, next id %d", what, again.reports, again.begun, again.nextID)
 		}
-		_ = again.file.Close()
+		_ = again.file.(*journal.File).Close()
 	}
 	check("as it was written")
 	path := filepath.Join(dir, "outbox.journal")
@@ -152,7 +156,7 @@ func TestTheJournalKeepsWhatIsNotAcked(t *testing.T) {
 	_, _ = file.Write([]byte{9, 0, 0, 0, 1, 2})
 	_ = file.Close()
 	check("with a torn end")
-	k, err = openKept(dir)
+	k, err = openKept(disk)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,4 +164,27 @@ func TestTheJournalKeepsWhatIsNotAcked(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("after a rewrite")
+}
+
+func TestAReportGoesAtOnceToAnOwnerWhoIsNamedForTheFirstTime(t *testing.T) {
+	t.Parallel()
+	o, now, up := newOutbox(), noon, []string{"m1", "m2", "m3"}
+	o.put("a", &rpc.Report{State: "success"}, "m1", now)
+	for range 8 { // the owner does not answer: the pauses have become long
+		o.due(now, up, 10)
+		now = now.Add(resendMost)
+	}
+	sent := o.due(now, up, 10)
+	if len(sent) != 1 {
+		t.Fatalf("%d reports are due after the longest pause, want 1", len(sent))
+	}
+	id := sent[0].report.OutboxId
+	o.ack(&rpc.Ack{OutboxId: id, Verdict: "not_owner", Owner: "m3:i"}, now)
+	if sent = o.due(now, up, 10); len(sent) != 1 || sent[0].to != "m3" {
+		t.Errorf("after m3 was named: %v, want the report on its way to m3", sent)
+	}
+	o.ack(&rpc.Ack{OutboxId: id, Verdict: "not_owner", Owner: "m3:i"}, now)
+	if sent = o.due(now, up, 10); len(sent) != 0 {
+		t.Errorf("m3 is named again: %v, want a pause", sent)
+	}
 }

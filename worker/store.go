@@ -1,13 +1,12 @@
 package worker
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
-	"path/filepath"
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/porpoise/porpoise/internal/failpoint"
 	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/worker/journal"
 )
@@ -18,6 +17,7 @@ const (
 	recordGone   byte = 2 // its id: it was acked
 	recordBegun  byte = 3 // a call is about to go out
 	recordNext   byte = 4 // the next id
+	recordLife   byte = 5 // the cluster's generation that all of it is from
 )
 
 // rewriteBytes is the size from which the journal is rewritten, if most of it is gone.
@@ -26,21 +26,22 @@ const rewriteBytes = 4 << 20
 // kept is the outbox on disk. Reports of a start are not in it: after a crash the runner
 // knows what runs. Calls are: one that had begun must not go out twice.
 type kept struct {
-	file    *journal.File
+	file    Disk
 	reports map[int64]*rpc.Report
 	begun   map[string]*rpc.AttemptID // by mark
 	nextID  int64
+	life    int64 // the cluster's generation
 	bytes   int64
 	batch   []journal.Record
 }
 
-func openKept(dir string) (*kept, error) {
-	k := &kept{reports: map[int64]*rpc.Report{}, begun: map[string]*rpc.AttemptID{}, nextID: 1}
-	file, err := journal.Open(filepath.Join(dir, "outbox.journal"), k.replay)
-	if err != nil {
-		return nil, err
+// openKept reads what an earlier process left.
+func openKept(disk OpenDisk) (*kept, error) {
+	k := &kept{reports: map[int64]*rpc.Report{}, begun: map[string]*rpc.AttemptID{}, nextID: 1, life: 1}
+	var err error
+	if k.file, err = disk(k.replay); err != nil {
+		return nil, fmt.Errorf("open outbox: %w", err)
 	}
-	k.file = file
 	return k, nil
 }
 
@@ -65,6 +66,10 @@ func (k *kept) replay(kind byte, data []byte) error {
 	case recordNext:
 		if id, n := binary.Uvarint(data); n > 0 {
 			k.nextID = max(k.nextID, int64(id))
+		}
+	case recordLife:
+		if life, n := binary.Uvarint(data); n > 0 {
+			k.life = int64(life)
 		}
 	}
 	return nil
@@ -97,6 +102,12 @@ func (k *kept) gone(id int64) {
 	}
 }
 
+// enter notes that a generation of the cluster has begun.
+func (k *kept) enter(life int64) {
+	k.life = life
+	k.batch = append(k.batch, journal.Record{Kind: recordLife, Data: binary.AppendUvarint(nil, uint64(life))})
+}
+
 // begin takes a call that is about to go out into the next write.
 func (k *kept) begin(a *rpc.AttemptID) error {
 	data, err := proto.Marshal(a)
@@ -113,9 +124,13 @@ func (k *kept) write() error {
 	if len(k.batch) == 0 {
 		return nil
 	}
+	if err := failpoint.Hit("journal.sync.before"); err != nil {
+		return err
+	}
 	if err := k.file.Append(k.batch...); err != nil {
 		return err // the batch stays: it is written with the next one
 	}
+	_ = failpoint.Hit("journal.sync.after")
 	k.batch = k.batch[:0]
 	if size := k.file.Size(); size < rewriteBytes || size < 4*k.bytes {
 		return nil
@@ -124,17 +139,20 @@ func (k *kept) write() error {
 }
 
 func (k *kept) rewrite() error {
-	records := []journal.Record{{Kind: recordNext, Data: binary.AppendUvarint(nil, uint64(k.nextID))}}
-	for _, a := range k.begun {
-		data, err := proto.Marshal(a)
+	records := []journal.Record{
+		{Kind: recordNext, Data: binary.AppendUvarint(nil, uint64(k.nextID))},
+		{Kind: recordLife, Data: binary.AppendUvarint(nil, uint64(k.life))},
+	}
+	for _, mark := range sorted(k.begun) {
+		data, err := proto.Marshal(k.begun[mark])
 		if err != nil {
 			return fmt.Errorf("encode attempt: %w", err)
 		}
 		records = append(records, journal.Record{Kind: recordBegun, Data: data})
 	}
 	k.bytes = 0
-	for _, r := range k.reports {
-		data, err := proto.Marshal(r)
+	for _, id := range sorted(k.reports) {
+		data, err := proto.Marshal(k.reports[id])
 		if err != nil {
 			return fmt.Errorf("encode report: %w", err)
 		}
@@ -143,5 +161,3 @@ func (k *kept) rewrite() error {
 	}
 	return k.file.Rewrite(records)
 }
-
-func (k *kept) run(ctx context.Context) error { return k.file.Run(ctx) }

@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net"
 	"slices"
@@ -205,6 +206,19 @@ func (a *apiserver) Serve(s rpc.Logs_ServeServer) error {
 	return nil
 }
 
+// answer receives what answers a query, and passes over the figures that come unasked.
+func answer(s rpc.Logs_ServeServer) (*rpc.LogAnswer, error) {
+	for {
+		a, err := s.Recv()
+		if err != nil || a.Figures == nil {
+			return a, err
+		}
+		if h := a.Figures.GetHeartbeat(); h.GetCapacity() != 500 || h.GetPeriodMs() != 1000 {
+			return nil, fmt.Errorf("figures = %v", a.Figures)
+		}
+	}
+}
+
 func TestLogsAreServedAndFollowed(t *testing.T) {
 	t.Parallel()
 	m := workertest.NewMaster(t, "m1")
@@ -235,7 +249,7 @@ func TestLogsAreServedAndFollowed(t *testing.T) {
 	}
 	var text strings.Builder
 	for touched := false; ; {
-		a, err := s.Recv()
+		a, err := answer(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -261,7 +275,7 @@ func TestLogsAreServedAndFollowed(t *testing.T) {
 		if err := s.Send(q); err != nil {
 			t.Fatal(err)
 		}
-		a, err := s.Recv()
+		a, err := answer(s)
 		if err != nil || a.Id != id {
 			t.Fatalf("answer = %v, %v", a, err)
 		}

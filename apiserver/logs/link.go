@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"github.com/porpoise/porpoise/internal/rpc"
@@ -19,6 +20,7 @@ type link struct {
 	mu      sync.Mutex
 	nextID  int64
 	waiting map[int64]*asked
+	figures *rpc.WorkerFigures
 	closed  bool
 }
 
@@ -44,8 +46,8 @@ func (l *link) close() {
 }
 
 // ask sends a query and registers its reader, who must forget it.
-func (l *link) ask(ctx context.Context, q Query, follow bool) (*asked, error) {
-	in, msg, err := l.register(q, follow)
+func (l *link) ask(ctx context.Context, msg *rpc.LogQuery) (*asked, error) {
+	in, err := l.register(msg)
 	if err != nil {
 		return nil, err
 	}
@@ -61,27 +63,31 @@ func (l *link) ask(ctx context.Context, q Query, follow bool) (*asked, error) {
 	return nil, err
 }
 
-func (l *link) register(q Query, follow bool) (*asked, *rpc.LogQuery, error) {
-	limit := q.Limit
-	if limit <= 0 || limit > MaxLimit {
-		limit = MaxLimit
-	}
+func (l *link) register(msg *rpc.LogQuery) (*asked, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return nil, nil, fmt.Errorf("read log from %s: %w", l.node, ErrWorkerGone)
+		return nil, fmt.Errorf("read log from %s: %w", l.node, ErrWorkerGone)
 	}
 	if len(l.waiting) >= maxQueries {
-		return nil, nil, fmt.Errorf("read log from %s: %w", l.node, ErrBusy)
+		return nil, fmt.Errorf("read log from %s: %w", l.node, ErrBusy)
 	}
 	l.nextID++
 	in := &asked{id: l.nextID, answers: make(chan *rpc.LogAnswer, maxBacklog)}
 	l.waiting[in.id] = in
-	return in, &rpc.LogQuery{
-		Id:      in.id,
+	msg.Id = in.id
+	return in, nil
+}
+
+func (q Query) message(follow bool) *rpc.LogQuery {
+	limit := q.Limit
+	if limit <= 0 || limit > MaxLimit {
+		limit = MaxLimit
+	}
+	return &rpc.LogQuery{
 		Attempt: &rpc.AttemptID{InstanceId: q.Instance, Task: int32(q.Task), Number: int32(q.Number)},
-		Stream:  q.Stream, Offset: q.Offset, Limit: int32(limit), Follow: follow,
-	}, nil
+		Stream:  q.Stream, Offset: q.Offset, Limit: int32(limit), Follow: follow, Line: q.Line, Lines: int32(q.Lines),
+	}
 }
 
 // forget drops a query; the worker is told where it may still be answering.
@@ -118,6 +124,11 @@ func (l *link) receive(stream rpc.Logs_ServeServer) error {
 
 func (l *link) deliver(a *rpc.LogAnswer) {
 	l.mu.Lock()
+	if a.GetFigures() != nil {
+		l.figures = a.GetFigures()
+		l.mu.Unlock()
+		return
+	}
 	in := l.waiting[a.GetId()]
 	stop := in == nil && !a.GetEof() && a.GetError() == ""
 	if in != nil {
@@ -143,51 +154,64 @@ func (l *link) deliver(a *rpc.LogAnswer) {
 var errOverflow = errors.New("reader is slower than its log")
 
 // next waits for one answer to in.
-func (l *link) next(ctx context.Context, in *asked) (Window, error) {
+func (l *link) next(ctx context.Context, in *asked) (*rpc.LogAnswer, error) {
 	select {
 	case a, ok := <-in.answers:
-		return l.window(a, ok)
+		return l.checked(a, ok)
 	default:
 	}
 	select {
 	case a, ok := <-in.answers:
-		return l.window(a, ok)
+		return l.checked(a, ok)
 	case <-l.gone:
-		return Window{}, fmt.Errorf("read log from %s: %w", l.node, ErrWorkerGone)
+		return nil, fmt.Errorf("read log from %s: %w", l.node, ErrWorkerGone)
 	case <-ctx.Done():
-		return Window{}, fmt.Errorf("read log from %s: %w", l.node, ctx.Err())
+		return nil, fmt.Errorf("read log from %s: %w", l.node, ctx.Err())
 	}
 }
 
-func (l *link) window(a *rpc.LogAnswer, ok bool) (Window, error) {
+func (l *link) checked(a *rpc.LogAnswer, ok bool) (*rpc.LogAnswer, error) {
 	switch {
 	case !ok:
-		return Window{}, errOverflow
+		return nil, errOverflow
 	case a.GetError() == "not_found":
-		return Window{}, fmt.Errorf("read log from %s: %w", l.node, ErrNotFound)
+		return nil, fmt.Errorf("read log from %s: %w", l.node, ErrNotFound)
+	case a.GetError() == "busy":
+		return nil, fmt.Errorf("read log from %s: %w", l.node, ErrBusy)
+	case strings.HasPrefix(a.GetError(), ErrPattern.Error()):
+		return nil, fmt.Errorf("%w%s", ErrPattern, strings.TrimPrefix(a.GetError(), ErrPattern.Error()))
 	case a.GetError() != "":
-		return Window{}, fmt.Errorf("read log from %s: %s", l.node, a.GetError())
+		return nil, fmt.Errorf("read log from %s: %s", l.node, a.GetError())
 	}
-	return Window{Data: a.GetData(), Offset: a.GetOffset(), Size: a.GetSize(), EOF: a.GetEof()}, nil
+	return a, nil
+}
+
+func windowOf(a *rpc.LogAnswer) Window {
+	w := Window{Data: a.GetData(), Offset: a.GetOffset(), Size: a.GetSize(), EOF: a.GetEof(), Line: a.GetLine(), Newlines: a.GetNewlines()}
+	if g := a.GetGap(); g != nil {
+		w.Gap = Gap{From: g.GetFrom(), To: g.GetTo(), LinesFrom: g.GetLinesFrom(), LinesTo: g.GetLinesTo()}
+	}
+	return w
 }
 
 // follow reads until the end, moving q.Offset along; again says that the query was
 // dropped for slowness and is to be asked once more from there.
 func (l *link) follow(ctx context.Context, q *Query, yield func(Window) error) (again bool, err error) {
-	in, err := l.ask(ctx, *q, true)
+	in, err := l.ask(ctx, q.message(true))
 	if err != nil {
 		return false, err
 	}
 	defer l.forget(in)
 	for {
-		w, err := l.next(ctx, in)
+		a, err := l.next(ctx, in)
 		if errors.Is(err, errOverflow) {
 			return true, nil
 		}
 		if err != nil {
 			return false, err
 		}
-		q.Offset = w.Offset + int64(len(w.Data))
+		w := windowOf(a)
+		q.Offset, q.Line = w.Offset+int64(len(w.Data)), 0
 		if err := yield(w); err != nil {
 			return false, err
 		}

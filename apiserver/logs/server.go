@@ -21,6 +21,8 @@ var (
 	ErrNotFound = errors.New("worker has no such output")
 	// ErrBusy says that the worker has too many queries in flight.
 	ErrBusy = errors.New("worker has too many log queries in flight")
+	// ErrPattern says that the worker can't search for what was asked for.
+	ErrPattern = errors.New("bad_pattern")
 )
 
 const (
@@ -42,15 +44,53 @@ type Query struct {
 	Number   int
 	Stream   string
 	Offset   int64
-	Limit    int // at most MaxLimit; 0 is MaxLimit
+	Line     int64 // from 1, goes before Offset; 0 is none
+	Limit    int   // at most MaxLimit; 0 is MaxLimit
+	Lines    int   // ends the answer after so many; 0 is no such bound
 }
 
 // Window is a part of a stream. EOF says that the attempt is over and nothing follows.
 type Window struct {
-	Data   []byte
-	Offset int64 // of Data
-	Size   int64 // of the stream so far
-	EOF    bool
+	Data     []byte
+	Offset   int64 // of Data
+	Size     int64 // of the stream so far
+	Line     int64 // where Data begins, from 1; 0: the worker does not know
+	Newlines int64 // of the stream so far
+	Gap      Gap
+	EOF      bool
+}
+
+// Gap is what the worker has dropped between the head and the tail of a stream: the bytes
+// between two offsets, and the line ends before each. None where From equals To.
+type Gap struct {
+	From, To, LinesFrom, LinesTo int64
+}
+
+// Search asks for the lines that match, from a query's place forward, or backward before
+// it. With Count it goes through the whole stream, and hits are numbered.
+type Search struct {
+	Query
+	Text                               string
+	Regexp, MatchCase, Backward, Count bool
+	Hits                               int // at most
+}
+
+// Hit is a line that matches. Start and Length are of the first match in the line as it
+// is shown, in UTF-16 units; Text is that line, cut. More has start and length of an
+// expression's further matches, one after the other.
+type Hit struct {
+	Offset, Line, Number int64
+	Text                 string
+	Start, Length        int
+	More                 []int
+}
+
+// Found answers a search. Whole says that it was not cut off by its time.
+type Found struct {
+	Hits     []Hit
+	Total    int64
+	Whole    bool
+	Searched int64
 }
 
 // Config is what a Server needs. Peer names the node that a call's certificate was
@@ -150,18 +190,69 @@ func (s *Server) Connected(node string) bool {
 	return err == nil
 }
 
+// Figures are the newest that a worker has sent on its stream here; false where there is none.
+func (s *Server) Figures(worker string) (*rpc.WorkerFigures, bool) {
+	l, err := s.link(worker)
+	if err != nil {
+		return nil, false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.figures, l.figures != nil
+}
+
 // Read returns one window of an attempt's output.
 func (s *Server) Read(ctx context.Context, worker string, q Query) (Window, error) {
 	l, err := s.link(worker)
 	if err != nil {
 		return Window{}, err
 	}
-	in, err := l.ask(ctx, q, false)
+	in, err := l.ask(ctx, q.message(false))
 	if err != nil {
 		return Window{}, err
 	}
 	defer l.forget(in)
-	return l.next(ctx, in)
+	a, err := l.next(ctx, in)
+	if err != nil {
+		return Window{}, err
+	}
+	return windowOf(a), nil
+}
+
+// Search has the worker look through an attempt's output; when ctx ends, it stops. It
+// returns ErrPattern for what can't be searched for.
+func (s *Server) Search(ctx context.Context, worker string, q Search) (Found, error) {
+	l, err := s.link(worker)
+	if err != nil {
+		return Found{}, err
+	}
+	msg := q.message(false)
+	msg.Search = &rpc.LogSearch{
+		Text: q.Text, Regexp: q.Regexp, MatchCase: q.MatchCase, Backward: q.Backward, Count: q.Count, Limit: int32(q.Hits),
+	}
+	in, err := l.ask(ctx, msg)
+	if err != nil {
+		return Found{}, err
+	}
+	defer l.forget(in)
+	a, err := l.next(ctx, in)
+	if err != nil {
+		return Found{}, err
+	}
+	if a.GetFound() == nil {
+		return Found{}, fmt.Errorf("search log on %s: its version is older and can't", worker)
+	}
+	f := Found{Total: a.GetFound().GetTotal(), Whole: a.GetFound().GetWhole(), Searched: a.GetFound().GetSearched()}
+	for _, h := range a.GetFound().GetHits() {
+		var more []int
+		for _, n := range h.GetMore() {
+			more = append(more, int(n))
+		}
+		f.Hits = append(f.Hits, Hit{
+			Offset: h.GetOffset(), Line: h.GetLine(), Number: h.GetNumber(), Text: h.GetText(), Start: int(h.GetStart()), Length: int(h.GetLength()), More: more,
+		})
+	}
+	return f, nil
 }
 
 // Follow calls yield with each part of the output from q.Offset on, until the attempt

@@ -206,11 +206,11 @@ func TestQueriesInFlightAreBounded(t *testing.T) {
 	t.Parallel()
 	l := newLink("w1")
 	for range maxQueries {
-		if _, _, err := l.register(Query{}, false); err != nil {
+		if _, err := l.register(Query{}.message(false)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := l.register(Query{}, false); !errors.Is(err, ErrBusy) {
+	if _, err := l.register(Query{}.message(false)); !errors.Is(err, ErrBusy) {
 		t.Errorf("one more = %v", err)
 	}
 }

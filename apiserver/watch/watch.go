@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -143,7 +144,7 @@ func (w *Watcher) once(ctx context.Context, l *link) error {
 	}
 	received := make(chan error, 1)
 	var receiver sync.WaitGroup
-	receiver.Go(func() { received <- w.receive(stream) })
+	receiver.Go(func() { received <- w.receive(l, stream) })
 	defer receiver.Wait()
 	defer cancel()
 	// What happened while no stream was open is not told again.
@@ -162,11 +163,27 @@ func (w *Watcher) once(ctx context.Context, l *link) error {
 	}
 }
 
-func (w *Watcher) receive(stream rpc.Master_WatchClient) error {
+// Figures are the newest of each master that is listed, by its node.
+func (w *Watcher) Figures() map[string]*rpc.MasterFigures {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := make(map[string]*rpc.MasterFigures, len(w.links))
+	for m, l := range w.links {
+		if f := l.figures.Load(); f != nil {
+			all[m.Node] = f
+		}
+	}
+	return all
+}
+
+func (w *Watcher) receive(l *link, stream rpc.Master_WatchClient) error {
 	for {
 		m, err := stream.Recv()
 		if err != nil {
 			return fmt.Errorf("receive changes: %w", err)
+		}
+		if m.GetFigures() != nil {
+			l.figures.Store(m.GetFigures())
 		}
 		w.publish(m.GetChanges())
 	}
@@ -196,6 +213,8 @@ type link struct {
 	master Master
 	cancel context.CancelFunc
 	wake   chan struct{}
+	// figures are the newest that the master has sent; nil before the first.
+	figures atomic.Pointer[rpc.MasterFigures]
 
 	mu   sync.Mutex
 	hint rpc.Hint

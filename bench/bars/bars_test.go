@@ -3,24 +3,7 @@ package main
 import (
 	"strings"
 	"testing"
-	"time"
 )
-
-func TestQuantilesAreMeasuredValues(t *testing.T) {
-	t.Parallel()
-	values := []int{5, 1, 4, 2, 3}
-	for q, want := range map[float64]int{0: 1, 0.5: 3, 0.99: 5, 1: 5} {
-		if got := quantile(values, q); got != want {
-			t.Errorf("quantile(%v, %v) = %d, want %d", values, q, got, want)
-		}
-	}
-	if got := quantile([]int(nil), 0.5); got != 0 {
-		t.Errorf("quantile of nothing = %d, want 0", got)
-	}
-	if values[0] != 5 {
-		t.Errorf("quantile has sorted its argument")
-	}
-}
 
 func TestReportSaysWhichBarsAreMissed(t *testing.T) {
 	t.Parallel()
@@ -48,16 +31,5 @@ func TestWorkflowsHaveTheShapeThatIsMeasured(t *testing.T) {
 	wide := fanOut(5)
 	if len(wide) != 7 || len(wide[6].Needs) != 5 || wide[3].Needs[0] != "first" {
 		t.Errorf("fanOut(5) = %+v, want 1 -> 5 -> 1", wide)
-	}
-}
-
-func TestDurationsKeepTheDigitsThatMeanSomething(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]string{
-		123 * time.Microsecond: "0.12 ms", 45678 * time.Microsecond: "45.7 ms", 1234567 * time.Microsecond: "1235 ms",
-	} {
-		if got := ms(d); got != want {
-			t.Errorf("ms(%s) = %q, want %q", d, got, want)
-		}
 	}
 }

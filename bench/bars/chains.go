@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/porpoise/porpoise/bench/figures"
 	"github.com/porpoise/porpoise/cmd/porpoise/client"
 )
 
@@ -41,13 +42,13 @@ func (m *measure) noopChain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d, cpu := median(steps), (after.CPU-before.CPU)/(noopChains*chainTasks)
+	d, cpu := figures.Median(steps), (after.CPU-before.CPU)/(noopChains*chainTasks)
 	m.rows = append(m.rows,
 		row{
-			What:  fmt.Sprintf("chain of %d noop: a task's share of the chain, median of %d chains (worst chain %s)", chainTasks, noopChains, ms(quantile(steps, 1))),
-			Limit: ms(m.limits.commit) + " (a durable commit)", Ours: ms(d), Ratio: per(d, m.limits.commit), Bar: "< " + ms(noopBar), Missed: d >= noopBar, Value: inMs(d),
+			What:  fmt.Sprintf("chain of %d noop: a task's share of the chain, median of %d chains (worst chain %s)", chainTasks, noopChains, figures.Milliseconds(figures.Quantile(steps, 1))),
+			Limit: figures.Milliseconds(m.limits.commit) + " (a durable commit)", Ours: figures.Milliseconds(d), Ratio: figures.Per(d, m.limits.commit), Bar: "< " + figures.Milliseconds(noopBar), Missed: d >= noopBar, Value: figures.InMilliseconds(d),
 		},
-		row{What: "processor time per noop task of these chains, all processes", Ours: ms(cpu), Value: inMs(cpu)})
+		row{What: "processor time per noop task of these chains, all processes", Ours: figures.Milliseconds(cpu), Value: figures.InMilliseconds(cpu)})
 	return nil
 }
 
@@ -79,16 +80,16 @@ func (m *measure) shellChain(ctx context.Context) error {
 		return err
 	}
 	bare = append(bare, again...)
-	d, limit := median(steps), median(bare)
+	d, limit := figures.Median(steps), figures.Median(bare)
 	m.rows = append(m.rows,
 		row{
 			What:  fmt.Sprintf("chain of %d shell `true`: a task's share of the chain, median of %d chains", chainTasks, shellChains),
-			Limit: ms(limit) + " (fork and exec of `sh -c true`, p50)", Ours: ms(d), Ratio: per(d, limit), Value: inMs(d),
+			Limit: figures.Milliseconds(limit) + " (fork and exec of `sh -c true`, p50)", Ours: figures.Milliseconds(d), Ratio: figures.Per(d, limit), Value: figures.InMilliseconds(d),
 		},
 		row{
 			What:  "the same chains: start of a task to start of the next, p50 / p99, by rows of whole milliseconds",
-			Limit: ms(limit) + " / " + ms(quantile(bare, 0.99)), Ours: ms(median(gaps)) + " / " + ms(quantile(gaps, 0.99)),
-			Ratio: per(quantile(gaps, 0.99), quantile(bare, 0.99)), Value: inMs(quantile(gaps, 0.99)),
+			Limit: figures.Milliseconds(limit) + " / " + figures.Milliseconds(figures.Quantile(bare, 0.99)), Ours: figures.Milliseconds(figures.Median(gaps)) + " / " + figures.Milliseconds(figures.Quantile(gaps, 0.99)),
+			Ratio: figures.Per(figures.Quantile(gaps, 0.99), figures.Quantile(bare, 0.99)), Value: figures.InMilliseconds(figures.Quantile(gaps, 0.99)),
 		})
 	return nil
 }
@@ -129,13 +130,13 @@ func (m *measure) fan(ctx context.Context) error {
 		}
 		took, bare, cpu = append(took, life(in)), append(bare, b), cpu+after.CPU-before.CPU
 	}
-	d, limit := median(took), median(bare)
+	d, limit := figures.Median(took), figures.Median(bare)
 	cpu /= time.Duration(m.runs * (fanTasks + 2))
 	m.rows = append(m.rows,
 		row{
 			What:  fmt.Sprintf("one workflow 1 -> %d -> 1 of noop", fanTasks),
-			Limit: fmt.Sprintf("%s (its rows in SQLite alone, %d per commit)", ms(limit), rowsBatch), Ours: ms(d), Ratio: per(d, limit), Bar: "< " + ms(fanBar), Missed: d >= fanBar, Value: inMs(d),
+			Limit: fmt.Sprintf("%s (its rows in SQLite alone, %d per commit)", figures.Milliseconds(limit), rowsBatch), Ours: figures.Milliseconds(d), Ratio: figures.Per(d, limit), Bar: "< " + figures.Milliseconds(fanBar), Missed: d >= fanBar, Value: figures.InMilliseconds(d),
 		},
-		row{What: "processor time per noop task of that workflow, all processes", Ours: ms(cpu), Value: inMs(cpu)})
+		row{What: "processor time per noop task of that workflow, all processes", Ours: figures.Milliseconds(cpu), Value: figures.InMilliseconds(cpu)})
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"time"
 
+	"github.com/porpoise/porpoise/bench/figures"
 	"github.com/porpoise/porpoise/bench/site"
 )
 
@@ -30,7 +31,7 @@ func (m *measure) cold(ctx context.Context) error {
 			return fmt.Errorf("run porpoise version: %w", err)
 		}
 		bare = append(bare, time.Since(began))
-		s, err := site.Standalone(ctx, site.Options{Binary: m.porpoise})
+		s, err := site.Standalone(ctx, site.Options{Binary: m.porpoise, Examples: true})
 		if err != nil {
 			return err
 		}
@@ -46,10 +47,10 @@ func (m *measure) cold(ctx context.Context) error {
 			}
 		}
 	}
-	d := median(took)
+	d := figures.Median(took)
 	m.rows = append(m.rows, row{
 		What:  "cold `porpoise standalone`, empty data folder, to the end of the first workflow",
-		Limit: ms(median(bare)) + " (`porpoise version`)", Ours: ms(d), Ratio: per(d, median(bare)), Bar: "< " + ms(coldBar), Missed: d >= coldBar, Value: inMs(d),
+		Limit: figures.Milliseconds(figures.Median(bare)) + " (`porpoise version`)", Ours: figures.Milliseconds(d), Ratio: figures.Per(d, figures.Median(bare)), Bar: "< " + figures.Milliseconds(coldBar), Missed: d >= coldBar, Value: figures.InMilliseconds(d),
 	})
 	return nil
 }
@@ -92,8 +93,8 @@ func (m *measure) idle(ctx context.Context) error {
 			Ours: fmt.Sprintf("%.0f MB", float64(after.RSS)/megabyte), Bar: fmt.Sprintf("< %d MB", idleBar/megabyte), Missed: after.RSS >= idleBar, Value: float64(after.RSS) / megabyte,
 		},
 		row{
-			What: "processor time while it rests, share of one core", Ours: fmt.Sprintf("%.1f %%", 100*per(after.CPU-before.CPU, idleFor)),
-			Value: per(after.CPU-before.CPU, idleFor),
+			What: "processor time while it rests, share of one core", Ours: fmt.Sprintf("%.1f %%", 100*figures.Per(after.CPU-before.CPU, idleFor)),
+			Value: figures.Per(after.CPU-before.CPU, idleFor),
 		})
 	return nil
 }
@@ -110,12 +111,12 @@ func (m *measure) trivial(ctx context.Context) error {
 		}
 		took = append(took, d)
 	}
-	d := median(took)
+	d := figures.Median(took)
 	// Nothing durable takes less than one commit for the start and one for the end.
 	limit := 2 * m.limits.commit
 	m.rows = append(m.rows, row{
-		What:  fmt.Sprintf("`start` to success of one noop, by the client, median of %d (worst %s)", trivials, ms(quantile(took, 1))),
-		Limit: ms(limit) + " (2 durable commits)", Ours: ms(d), Ratio: per(d, limit), Bar: "< " + ms(trivialBar), Missed: d >= trivialBar, Value: inMs(d),
+		What:  fmt.Sprintf("`start` to success of one noop, by the client, median of %d (worst %s)", trivials, figures.Milliseconds(figures.Quantile(took, 1))),
+		Limit: figures.Milliseconds(limit) + " (2 durable commits)", Ours: figures.Milliseconds(d), Ratio: figures.Per(d, limit), Bar: "< " + figures.Milliseconds(trivialBar), Missed: d >= trivialBar, Value: figures.InMilliseconds(d),
 	})
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/porpoise/porpoise/bench/figures"
 	"github.com/porpoise/porpoise/cmd/porpoise/client"
 	"github.com/porpoise/porpoise/dag"
 )
@@ -43,15 +44,15 @@ func (m *measure) echoes(ctx context.Context) error {
 		rates, reads, bares = append(rates, ran), append(reads, read), append(bares, before, after)
 		cpu += spent / echoWorkflows
 	}
-	rate, limit := echoWorkflows/median(rates).Seconds(), median(bares)
+	rate, limit := echoWorkflows/figures.Median(rates).Seconds(), figures.Median(bares)
 	m.rows = append(m.rows,
 		row{
 			What:  fmt.Sprintf("%d workflows of one shell `echo`, started by %d callers at once, every output read and right", echoWorkflows, echoCallers),
 			Limit: fmt.Sprintf("%.0f/s (`sh -c 'echo x'` through a pipe, all cores)", limit), Ours: fmt.Sprintf("%.0f/s", rate), Ratio: rate / limit,
 			Bar: fmt.Sprintf("ratio >= %.2f", echoShare), Missed: rate < echoShare*limit, Value: rate,
 		},
-		row{What: "processor time per workflow of these, all processes and the task's own", Ours: ms(cpu / time.Duration(m.runs)), Value: inMs(cpu / time.Duration(m.runs))},
-		row{What: fmt.Sprintf("reading one of these outputs, %d callers", echoCallers), Ours: ms(median(reads) / echoWorkflows), Value: inMs(median(reads) / echoWorkflows)})
+		row{What: "processor time per workflow of these, all processes and the task's own", Ours: figures.Milliseconds(cpu / time.Duration(m.runs)), Value: figures.InMilliseconds(cpu / time.Duration(m.runs))},
+		row{What: fmt.Sprintf("reading one of these outputs, %d callers", echoCallers), Ours: figures.Milliseconds(figures.Median(reads) / echoWorkflows), Value: figures.InMilliseconds(figures.Median(reads) / echoWorkflows)})
 	return nil
 }
 

@@ -15,6 +15,8 @@ import (
 
 	"golang.org/x/sys/unix"
 	_ "modernc.org/sqlite" // the driver that the product uses
+
+	"github.com/porpoise/porpoise/bench/figures"
 )
 
 const (
@@ -57,10 +59,10 @@ func (m *measure) disk(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("measure lone commits: %w", err)
 	}
-	m.limits.commit = median(commits)
+	m.limits.commit = figures.Median(commits)
 	m.rows = append(m.rows,
-		row{What: "the disk: append 4 KiB and fdatasync, p50 / p99", Ours: ms(median(synced)) + " / " + ms(quantile(synced, 0.99)), Value: inMs(median(synced))},
-		row{What: "SQLite alone (WAL, synchronous=FULL): one row, one commit, p50 / p99", Ours: ms(median(commits)) + " / " + ms(quantile(commits, 0.99)), Value: inMs(median(commits))})
+		row{What: "the disk: append 4 KiB and fdatasync, p50 / p99", Ours: figures.Milliseconds(figures.Median(synced)) + " / " + figures.Milliseconds(figures.Quantile(synced, 0.99)), Value: figures.InMilliseconds(figures.Median(synced))},
+		row{What: "SQLite alone (WAL, synchronous=FULL): one row, one commit, p50 / p99", Ours: figures.Milliseconds(figures.Median(commits)) + " / " + figures.Milliseconds(figures.Quantile(commits, 0.99)), Value: figures.InMilliseconds(figures.Median(commits))})
 	return nil
 }
 

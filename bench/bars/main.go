@@ -17,12 +17,15 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/porpoise/porpoise/bench/figures"
 	"github.com/porpoise/porpoise/bench/site"
 )
 
 // options are the command line.
 type options struct {
 	porpoise string
+	against  string
+	only     string
 	runs     int
 	json     bool
 	write    bool
@@ -31,6 +34,8 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.porpoise, "porpoise", "", "the porpoise binary; built when empty")
+	flag.StringVar(&o.against, "against", "", "another porpoise binary: only the throughput of both is measured, in -runs pairs")
+	flag.StringVar(&o.only, "only", "noop,shell,fan,echo", "with -against: what is measured, by commas")
 	flag.IntVar(&o.runs, "runs", 3, "repeats of what is not repeated within itself; the median counts")
 	flag.BoolVar(&o.json, "json", false, "print JSON instead of a table")
 	flag.BoolVar(&o.write, "write", false, "put the table into "+document+", too")
@@ -57,12 +62,18 @@ func run(ctx context.Context, o options) (err error) {
 	if o.porpoise, err = site.Binary(ctx, o.porpoise, dir); err != nil {
 		return err
 	}
+	if o.against != "" {
+		if o.against, err = site.Binary(ctx, o.against, dir); err != nil {
+			return err
+		}
+		return compare(ctx, o, dir)
+	}
 	m := &measure{options: o, dir: dir}
-	report := report{Machine: machine(), LoadBefore: load()}
+	report := report{Machine: figures.Machine(), LoadBefore: figures.Load()}
 	if err := m.all(ctx); err != nil {
 		return err
 	}
-	report.Rows, report.LoadAfter = m.rows, load()
+	report.Rows, report.LoadAfter = m.rows, figures.Load()
 	if o.json {
 		out := json.NewEncoder(os.Stdout)
 		out.SetIndent("", "  ")

@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strings"
-	"syscall"
-	"time"
 
+	"github.com/porpoise/porpoise/bench/figures"
 	"github.com/porpoise/porpoise/bench/site"
 )
 
@@ -33,23 +30,14 @@ type row struct {
 }
 
 func (r row) cells() []string {
-	dash := func(s string) string {
-		if s == "" {
-			return "-"
-		}
-		return s
-	}
-	ratio, met := "-", "-"
+	ratio, met := "", ""
 	if r.Ratio != 0 {
 		ratio = fmt.Sprintf("%.2f", r.Ratio)
 	}
 	if r.Bar != "" {
-		met = "yes"
-		if r.Missed {
-			met = "NO"
-		}
+		met = figures.Met(!r.Missed)
 	}
-	return []string{r.What, dash(r.Limit), r.Ours, ratio, dash(r.Bar), met}
+	return []string{r.What, r.Limit, r.Ours, ratio, r.Bar, met}
 }
 
 // report is a whole run.
@@ -61,13 +49,12 @@ type report struct {
 }
 
 func (r report) markdown() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nLoad average over 1, 5 and 15 minutes: %s before the run, %s after it.\n\n", r.Machine, r.LoadBefore, r.LoadAfter)
-	b.WriteString("| what | limit, measured in the same run | ours | ratio | bar | met |\n|---|---|---|---|---|---|\n")
-	for _, line := range r.Rows {
-		fmt.Fprintf(&b, "| %s |\n", strings.Join(line.cells(), " | "))
+	rows := make([][]string, len(r.Rows))
+	for i, line := range r.Rows {
+		rows[i] = line.cells()
 	}
-	return b.String()
+	return fmt.Sprintf("%s\n\nLoad average over 1, 5 and 15 minutes: %s before the run, %s after it.\n\n", r.Machine, r.LoadBefore, r.LoadAfter) +
+		figures.Table([]string{"what", "limit, measured in the same run", "ours", "ratio", "bar", "met"}, rows)
 }
 
 // missed names the bars that were missed.
@@ -102,40 +89,4 @@ func (r report) write() error {
 		return fmt.Errorf("write the table: %w", err)
 	}
 	return nil
-}
-
-// machine says when and on what it was measured.
-func machine() string {
-	cpu := "unknown processor"
-	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		for line := range strings.Lines(string(text)) {
-			if key, value, _ := strings.Cut(line, ":"); strings.TrimSpace(key) == "model name" {
-				cpu = strings.TrimSpace(value)
-				break
-			}
-		}
-	}
-	kernel := "unknown"
-	var u syscall.Utsname
-	if syscall.Uname(&u) == nil {
-		var b strings.Builder
-		for _, c := range u.Release {
-			if c == 0 {
-				break
-			}
-			b.WriteByte(byte(c))
-		}
-		kernel = b.String()
-	}
-	return fmt.Sprintf("Measured %s UTC: %d cores (%s), Linux %s, %s.", time.Now().UTC().Format("2006-01-02 15:04"), runtime.NumCPU(), cpu, kernel, runtime.Version())
-}
-
-// load is the load average: a number above the cores means that others were at work.
-func load() string {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return "unknown"
-	}
-	fields := strings.Fields(string(text))
-	return strings.Join(fields[:min(3, len(fields))], " ")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/porpoise/porpoise/bench/figures"
 	"github.com/porpoise/porpoise/dag"
 )
 
@@ -33,12 +34,12 @@ func (m *measure) restart(ctx context.Context) error {
 		}
 		ready, took = append(ready, r), append(took, d)
 	}
-	d := median(ready)
+	d := figures.Median(ready)
 	m.rows = append(m.rows,
-		row{What: "kill -9 of standalone in the middle of a workflow: its restart until it is ready", Ours: ms(d), Bar: "< " + ms(restartBar), Missed: d >= restartBar, Value: inMs(d)},
+		row{What: "kill -9 of standalone in the middle of a workflow: its restart until it is ready", Ours: figures.Milliseconds(d), Bar: "< " + figures.Milliseconds(restartBar), Missed: d >= restartBar, Value: figures.InMilliseconds(d)},
 		row{
 			What:  fmt.Sprintf("that workflow, a chain of %d shell `%s`, with the kill and the restart in it", restartTasks, restartScript),
-			Limit: fmt.Sprintf("%d ms (the naps alone)", restartTasks*100), Ours: ms(median(took)), Ratio: inMs(median(took)) / (restartTasks * 100), Value: inMs(median(took)),
+			Limit: fmt.Sprintf("%d ms (the naps alone)", restartTasks*100), Ours: figures.Milliseconds(figures.Median(took)), Ratio: figures.InMilliseconds(figures.Median(took)) / (restartTasks * 100), Value: figures.InMilliseconds(figures.Median(took)),
 		})
 	return nil
 }

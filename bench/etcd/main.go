@@ -1,8 +1,8 @@
-// Command etcd is an etcd server of one member as a process of its own, for clusters
-// that are started on one machine to be measured.
+// Command etcd is an etcd server as a process of its own, alone or one member of several,
+// for clusters that are started on one machine to be measured or to be broken.
 //
 // It owns nothing but its data folder, listens on loopback only, without a password, and
-// is never part of the product. Package bench/site starts it.
+// is never part of the product. Packages bench/site and bench/chaos start it.
 package main
 
 import (
@@ -23,10 +23,18 @@ func main() {
 	dir := flag.String("dir", "", "data folder")
 	listen := flag.String("listen", "127.0.0.1:0", "loopback address; port 0 is any")
 	file := flag.String("address-file", "", "file to write the address to, when it serves")
+	var m member
+	flag.StringVar(&m.name, "name", "", "name of this member of several; with -cluster and -peer")
+	flag.StringVar(&m.peer, "peer", "", "address for the other members")
+	flag.StringVar(&m.cluster, "cluster", "", "all members, as name=http://address,...")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *dir, *listen, *file); err != nil {
+	serve := run
+	if m.cluster != "" {
+		serve = m.run
+	}
+	if err := serve(ctx, *dir, *listen, *file); err != nil {
 		fmt.Fprintln(os.Stderr, "etcd:", err)
 		os.Exit(1)
 	}

@@ -5,10 +5,10 @@ import (
 	stdsql "database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/porpoise/porpoise/bench/figures"
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/sql"
 )
@@ -163,8 +163,7 @@ func cost(ctx context.Context, d database, db *stdsql.DB, l list, repeats int) (
 		}
 		took[i] = time.Since(began)
 	}
-	slices.Sort(took)
-	r.p50, r.p99 = took[len(took)/2], took[len(took)*99/100]
+	r.p50, r.p99 = figures.Median(took), figures.Quantile(took, 0.99)
 	return r, nil
 }
 

@@ -94,6 +94,7 @@ func (s *Site) settle(ctx context.Context, c *cluster) error {
 	if shared[databasePlace], err = s.database(ctx, c.Database); err != nil {
 		return err
 	}
+	s.DSN = shared[databasePlace]
 	c.places = map[string]map[string]string{}
 	for name := range c.file {
 		own := map[string]string{"/data": filepath.Join(s.Dir, name)}

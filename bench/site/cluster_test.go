@@ -41,6 +41,7 @@ func TestTheClusterOfTheComposeFileBearsTheLossOfAnyPart(t *testing.T) {
 		{"apiserver: the run goes on, its caller is told", loseAPIServer},
 		{"master: the other one ends the run", loseMaster},
 		{"worker and its runner: the other worker runs the task again", loseWorker},
+		{"both workers, one after the other: the task fails for that reason", loseTwoWorkers},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { part.lose(ctx, t, s) }) {
 			return // what follows begins with a whole cluster
@@ -162,6 +163,33 @@ func loseMaster(ctx context.Context, t *testing.T, s *Site) {
 func loseWorker(ctx context.Context, t *testing.T, s *Site) {
 	w := begin(ctx, t, s)
 	worker := workerOf(ctx, t, s, w)
+	destroy(t, s, worker)
+	w.begun(ctx, t, s, 2)
+	if second := workerOf(ctx, t, s, w); second == worker {
+		t.Errorf("the second attempt is on %s, too", second.Name)
+	}
+	w.open(t)
+	task, attempts := w.succeeds(ctx, t)
+	if len(attempts) != 2 || attempts[0].State != dag.AttemptLost || attempts[1].State != dag.AttemptSuccess || task.Retries != 0 {
+		t.Errorf("%d retries, attempts %+v; want none, one lost and one that succeeded", task.Retries, attempts)
+	}
+	if err := s.Restart(ctx, worker); err != nil {
+		t.Fatal(err)
+	}
+	err := s.Until(ctx, worker.Name+" is back", func() error {
+		if incarnation(ctx, t, s, worker.Name) == "" {
+			return fmt.Errorf("%s is not registered", worker.Name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// destroy ends a worker with its runner, as the loss of its host does.
+func destroy(t *testing.T, s *Site, worker *Part) {
+	t.Helper()
 	worker.Kill()
 	pids, err := s.processes()
 	if err != nil {
@@ -181,13 +209,26 @@ func loseWorker(ctx context.Context, t *testing.T, s *Site) {
 	if killed != 1 {
 		t.Fatalf("%d runners of %s found among %d processes, want one", killed, worker.Name, len(pids))
 	}
+}
+
+func loseTwoWorkers(ctx context.Context, t *testing.T, s *Site) {
+	w := begin(ctx, t, s)
+	destroy(t, s, workerOf(ctx, t, s, w))
 	w.begun(ctx, t, s, 2)
-	if second := workerOf(ctx, t, s, w); second == worker {
-		t.Errorf("the second attempt is on %s, too", second.Name)
+	destroy(t, s, workerOf(ctx, t, s, w))
+	in, err := w.Wait(ctx, w.id, nil)
+	if err != nil || in.State != dag.InstanceFailed {
+		t.Fatalf("the instance is %s (%s), %v, want it failed", in.State, in.Reason, err)
 	}
-	w.open(t)
-	task, attempts := w.succeeds(ctx, t)
-	if len(attempts) != 2 || attempts[0].State != dag.AttemptLost || attempts[1].State != dag.AttemptSuccess || task.Retries != 0 {
-		t.Errorf("%d retries, attempts %+v; want none, one lost and one that succeeded", task.Retries, attempts)
+	tasks, err := w.Tasks(ctx, w.id)
+	if err != nil || len(tasks) != 1 || tasks[0].State != dag.TaskFailed || tasks[0].Reason != dag.ReasonWorkerLost {
+		t.Errorf("tasks %+v, %v; want one, failed with %s", tasks, err, dag.ReasonWorkerLost)
+	}
+	if attempts := w.attempts(ctx, t); len(attempts) != 2 || attempts[0].State != dag.AttemptLost || attempts[1].State != dag.AttemptLost {
+		t.Errorf("attempts %+v, want two, both lost", attempts)
+	}
+	rows, err := s.Client.Failovers(ctx, "worker", 2)
+	if err != nil || len(rows) != 2 || rows[0].Lost != 1 || rows[1].Lost != 1 || rows[0].Node == rows[1].Node {
+		t.Errorf("failovers %+v, %v; want one of each worker", rows, err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -18,6 +19,9 @@ import (
 // starts with durable commits, and returns it as the roles want it. Both are gone when
 // the site stops.
 func (s *Site) database(ctx context.Context, server string) (string, error) {
+	if server == SQLite {
+		return "sqlite:" + filepath.Join(s.Dir, "shared.db"), nil
+	}
 	if server == "" {
 		var err error
 		if server, err = s.mariadb(ctx); err != nil {
@@ -50,29 +54,70 @@ func execute(ctx context.Context, dsn, statement string) (err error) {
 	return nil
 }
 
-// mariadb starts a server of our own. Its folder is not the site's, since mariadbd runs
-// as another user, who may not enter that.
+// mariadb starts a server of our own.
 func (s *Site) mariadb(ctx context.Context) (string, error) {
-	root, err := Root()
+	m, err := StartMariaDB(ctx, "")
 	if err != nil {
 		return "", err
 	}
-	script := filepath.Join(root, "scripts", "mariadb")
-	dir, err := os.MkdirTemp("", "porpoise-mariadb.")
+	s.cleanup = append(s.cleanup, m.Stop)
+	return m.DSN, nil
+}
+
+// MariaDB is a database server of our own, with durable commits. Its folder is not a
+// site's, since mariadbd runs as another user, who may not enter that.
+type MariaDB struct {
+	DSN         string // without a database; Start gives another one
+	script, dir string
+}
+
+// StartMariaDB makes a server by scripts/mariadb, which keeps what it holds in a new folder in the given
+// one, or in that of temporary files, and starts it.
+func StartMariaDB(ctx context.Context, in string) (*MariaDB, error) {
+	root, err := Root()
 	if err != nil {
-		return "", fmt.Errorf("start mariadb: %w", err)
+		return nil, err
 	}
-	s.cleanup = append(s.cleanup, func(ctx context.Context) error {
-		if out, err := exec.CommandContext(ctx, script, "stop", "--dir", dir).CombinedOutput(); err != nil {
-			return fmt.Errorf("stop mariadb: %w: %s", err, out)
-		}
-		return nil
-	})
-	cmd := exec.CommandContext(ctx, script, "start", "--flush=1", "--dir", dir)
+	dir, err := os.MkdirTemp(in, "porpoise-mariadb.")
+	if err != nil {
+		return nil, fmt.Errorf("start mariadb: %w", err)
+	}
+	m := &MariaDB{script: filepath.Join(root, "scripts", "mariadb"), dir: dir}
+	if err := m.Start(ctx); err != nil {
+		return nil, errors.Join(err, m.Stop(context.WithoutCancel(ctx)))
+	}
+	return m, nil
+}
+
+// Start starts the server on what it holds, on a port of its choice.
+func (m *MariaDB) Start(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, m.script, "start", "--flush=1", "--dir", m.dir)
 	cmd.Stderr = os.Stderr // an installation takes a while, and says so
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("start mariadb: %w", err)
+		return fmt.Errorf("start mariadb: %w", err)
 	}
-	return strings.TrimSpace(string(out)), nil
+	m.DSN = strings.TrimSpace(string(out))
+	return nil
+}
+
+// PID is the server's process.
+func (m *MariaDB) PID() (int, error) {
+	text, err := os.ReadFile(filepath.Join(m.dir, "pid"))
+	if err != nil {
+		return 0, fmt.Errorf("find mariadb: %w", err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return 0, fmt.Errorf("find mariadb: %w", err)
+	}
+	return pid, nil
+}
+
+// Stop ends the server and deletes what it holds.
+func (m *MariaDB) Stop(ctx context.Context) error {
+	if out, err := exec.CommandContext(ctx, m.script, "stop", "--dir", m.dir).CombinedOutput(); err != nil {
+		return fmt.Errorf("stop mariadb: %w: %s", err, out)
+	}
+	return nil
 }

@@ -29,14 +29,21 @@ type Options struct {
 	Binary string // the porpoise binary, as Build gives it
 	Slots  int    // of every worker; 0 leaves it to the product
 	// Database is the MySQL or MariaDB server of a cluster, as a DSN without a database,
-	// such as root@tcp(127.0.0.1:3306)/. Without one scripts/mariadb starts a server.
+	// such as root@tcp(127.0.0.1:3306)/, or SQLite for a file that all parts share. Without
+	// one scripts/mariadb starts a server.
 	Database string
 	// Masters and Workers count a cluster's parts; 0 is as many as the compose file has.
 	Masters, Workers int
 	LogLevel         string // of the product; "" is warn
+	// Examples lets a standalone node have its examples and run two of them, as it does by
+	// default; what is measured or tested starts empty.
+	Examples bool
 	// Flags go behind those that a role has, by role, such as standalone.
 	Flags map[string][]string
 }
+
+// SQLite as the database of a cluster is one file for all its parts.
+const SQLite = "sqlite"
 
 // Site is a running installation. Its methods are for one goroutine at a time, except
 // Client's.
@@ -44,6 +51,7 @@ type Site struct {
 	URL    string // of the first apiserver
 	Token  string // of the admin
 	Client *client.Client
+	DSN    string    // of a cluster's database, as its roles have it
 	Parts  []*Part   // in the order in which they were started
 	Began  time.Time // when it, or a part of it again, was started
 	Dir    string    // of its data and logs; deleted by Stop
@@ -76,7 +84,7 @@ func (s *Site) standalone(ctx context.Context, o Options) error {
 		return err
 	}
 	data := filepath.Join(s.Dir, "standalone")
-	args := append([]string{"standalone", "--data", data, "--http", address}, o.flags("standalone")...)
+	args := append([]string{"standalone", "--data", data, "--http", address, fmt.Sprintf("--examples=%t", o.Examples)}, o.flags("standalone")...)
 	s.Began = time.Now()
 	if _, err := s.Start(ctx, "standalone", o.Binary, args...); err != nil {
 		return err

@@ -186,8 +186,15 @@ func (w *work) once(ctx context.Context, t *testing.T) {
 
 // porpoise prepares a command line against the site, as its admin would type it.
 func porpoise(ctx context.Context, s *Site, args ...string) *exec.Cmd {
+	cmd := porpoiseOf(ctx, binary, args...)
+	cmd.Env = append(cmd.Env, "PORPOISE_SERVER="+s.URL, "PORPOISE_TOKEN="+s.Token)
+	return cmd
+}
+
+// porpoiseOf prepares a command line of some version.
+func porpoiseOf(ctx context.Context, binary string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, binary, args...)
-	cmd.Env = append(environment(), "PORPOISE_SERVER="+s.URL, "PORPOISE_TOKEN="+s.Token)
+	cmd.Env = environment()
 	return cmd
 }
 

@@ -36,7 +36,7 @@ type source struct {
 
 func (c *cli) applyCommand() *cobra.Command {
 	var paths []string
-	var project string
+	var project, message string
 	var publish, force bool
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE|DIR|-",
@@ -53,13 +53,14 @@ moment is left as it is and reported.`,
 			if err != nil {
 				return err
 			}
-			return c.apply(ctx, cl, sources, saving{project: project, publish: publish, force: force})
+			return c.apply(ctx, cl, sources, saving{project: project, publish: publish, force: force, message: message})
 		}),
 	}
 	f := cmd.Flags()
 	fileFlag(cmd, &paths)
 	f.StringVarP(&project, "project", "p", "default", "project to save in")
 	f.BoolVar(&publish, "publish", true, "publish what is saved; --publish=false only saves")
+	f.StringVarP(&message, "message", "m", "", "why, in up to 500 characters; versions show it")
 	f.BoolVar(&force, "force", false, "overwrite whatever version is there")
 	c.completeProjects(cmd)
 	return cmd
@@ -212,8 +213,8 @@ func (c *cli) readOne(name string) (source, error) {
 
 // saving is how apply saves.
 type saving struct {
-	project        string
-	publish, force bool
+	project, message string
+	publish, force   bool
 }
 
 // applied is what apply did with one definition.
@@ -274,14 +275,14 @@ func save(ctx context.Context, cl *client.Client, s source, how saving) (applied
 		match = "*"
 	}
 	saved, err := cl.SaveWorkflow(ctx, client.Save{
-		Project: how.project, Workflow: s.def.Name, Format: s.format, Text: s.text, Match: match, Publish: how.publish,
+		Project: how.project, Workflow: s.def.Name, Format: s.format, Text: s.text, Match: match, Publish: how.publish, Message: how.message,
 	})
 	if err != nil {
 		return a, err
 	}
 	a.Version = saved.Version
 	switch {
-	case tag == "":
+	case tag == "" || saved.Created && saved.Version == 1: // it may have been a draft until now
 		a.Result = "created"
 	case saved.Created:
 		a.Result = "updated"

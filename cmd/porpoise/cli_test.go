@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -90,10 +91,23 @@ func TestUsageErrorsExitWithTwo(t *testing.T) {
 		{"instances", "--nonsense"},
 		{"logs", "1"},
 		{"logs", "1", "t", "--stream", "stdboth"},
+		{"logs", "1", "t", "--line", "0"},
+		{"logs", "1", "t", "-f", "--grep", "x"},
+		{"logs", "1", "t", "-i"},
 		{"apply"},
 		{"validate", "-f", "/does/not/exist"},
 		{"instances", "--server", "ftp://x"},
 		{"standalone", "--slots", "0"},
+		{"standalone", "--demo", "--relaxed"},
+		{"standalone", "--demo", "--demo-restart", "-1s"},
+		{"hold", "now"},
+		{"hold", "--reason", strings.Repeat("x", 1001), "--server", "http://127.0.0.1:1"},
+		{"release", "me"},
+		{"backup"},
+		{"backup", "--database", "nonsense", "file"},
+		{"backup", "--data", "/does/not/exist", "file"},
+		{"restore"},
+		{"restore", "/does/not/exist"},
 		{"worker"},
 		{"config", "check", "nonsense"},
 		{"runner"},
@@ -101,6 +115,26 @@ func TestUsageErrorsExitWithTwo(t *testing.T) {
 		if code, _, errs := cmd(t, "", args...); code != exitUsage || errs == "" {
 			t.Errorf("porpoise %s = %d %q, want %d and a word", strings.Join(args, " "), code, errs, exitUsage)
 		}
+	}
+}
+
+// Requirement T13: settings that break a law of the heartbeats are refused by name before anything is opened.
+func TestHeartbeatSettingsThatBreakALawAreRefused(t *testing.T) {
+	t.Parallel()
+	worker := []string{"config", "check", "worker", "--etcd", "localhost:2379"}
+	for named, args := range map[string][]string{
+		"heartbeat-cycle":  {"--heartbeat-timeout", "300s", "--heartbeat-cycle", "180s"},
+		"slots":            {"--heartbeat-timeout", "300s", "--heartbeat-cycle", "120s", "--heartbeat-batch", "1", "--slots", "61"},
+		"heartbeat-batch":  {"--heartbeat-batch", "0"},
+		"heartbeat-period": {"--heartbeat-period", "1h"},
+	} {
+		if code, _, errs := cmd(t, "", append(slices.Clone(worker), args...)...); code != exitUsage || !strings.Contains(errs, named+":") {
+			t.Errorf("%v = %d %q, want %d and the name %s", args, code, errs, exitUsage, named)
+		}
+	}
+	literal := append(slices.Clone(worker), "--heartbeat-timeout", "300s", "--heartbeat-cycle", "120s", "--heartbeat-batch", "1", "--slots", "60")
+	if code, _, errs := cmd(t, "", literal...); code != 0 {
+		t.Errorf("one beat per second for 60 slots = %d %q", code, errs)
 	}
 }
 

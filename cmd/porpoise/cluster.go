@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -46,25 +45,6 @@ func (c *cli) workflowsCommand() *cobra.Command {
 			return c.show(items, []string{"WORKFLOW", "PUBLISHED", "LATEST", "UPDATED", "DESCRIPTION"}, rows)
 		}),
 		ValidArgsFunction: c.completeProjectArg,
-	}
-}
-
-func (c *cli) workersCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "workers",
-		Short: "List the workers that are alive",
-		Args:  cobra.NoArgs,
-		RunE: c.calling(func(ctx context.Context, cl *client.Client, _ []string) error {
-			items, err := cl.Workers(ctx)
-			if err != nil {
-				return err
-			}
-			rows := make([][]string, len(items))
-			for i, n := range items {
-				rows[i] = []string{n.Name, strings.Join(n.Groups, ","), fmt.Sprint(n.Slots), n.Version, at(n.StartedAt)}
-			}
-			return c.show(items, []string{"WORKER", "GROUPS", "SLOTS", "VERSION", "STARTED"}, rows)
-		}),
 	}
 }
 

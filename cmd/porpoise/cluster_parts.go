@@ -23,6 +23,7 @@ import (
 	"github.com/porpoise/porpoise/apiserver/logs"
 	"github.com/porpoise/porpoise/apiserver/watch"
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/internal/failpoint"
 	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/master"
 	"github.com/porpoise/porpoise/registry"
@@ -30,6 +31,8 @@ import (
 	"github.com/porpoise/porpoise/sql"
 	"github.com/porpoise/porpoise/ui"
 	"github.com/porpoise/porpoise/worker"
+	"github.com/porpoise/porpoise/worker/heartbeat"
+	"github.com/porpoise/porpoise/worker/runner"
 )
 
 const (
@@ -56,6 +59,7 @@ type parts struct {
 	incarnation string
 	predecessor string // the incarnation that this one follows in the data folder
 	data        *dataDir
+	waiting     *waiting // nil where no HTTP is served
 }
 
 // openStore opens the database, to be closed last.
@@ -124,7 +128,7 @@ func (p *parts) useEtcd(client *clientv3.Client, clusterID string) error {
 
 // dialEtcd makes the registry of an external etcd. An https endpoint of which nothing more is
 // said is a standalone node's: own, where there is one, is this node's certificate for it.
-func (p *parts) dialEtcd(access etcdAccess, clusterID string, own *rpc.Certificate) error {
+func (p *parts) dialEtcd(ctx context.Context, access etcdAccess, clusterID string, own *rpc.Certificate) error {
 	cfg := etcd.ClientConfig{Endpoints: access.Etcd, Username: access.EtcdUser, Password: access.EtcdPassword, Logger: p.log}
 	var err error
 	if cfg.TLS, err = access.tls(); err != nil {
@@ -133,7 +137,11 @@ func (p *parts) dialEtcd(access etcdAccess, clusterID string, own *rpc.Certifica
 	if cfg.TLS == nil && own != nil && strings.HasPrefix(access.Etcd[0], "https://") {
 		cfg.TLS = own.ClientTLS(registry.Master)
 	}
-	client, err := etcd.Dial(cfg)
+	var client *clientv3.Client
+	err = p.await(ctx, "the registry", func(ctx context.Context) error {
+		client, err = etcd.Dial(ctx, cfg)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -194,13 +202,13 @@ func listenRPC(ctx context.Context, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// serveRPC runs a gRPC server for a role on a port that is taken already.
-func (p *parts) serveRPC(role registry.Role, listener net.Listener, register func(*grpc.Server)) error {
+// serveRPC runs a gRPC server for a role on a port that is taken already. What it turns away is counted.
+func (p *parts) serveRPC(role registry.Role, listener net.Listener, refusals *rpc.Refusals, register func(*grpc.Server)) error {
 	certificate, err := p.authority.NewCertificate(role, p.node)
 	if err != nil {
 		return err
 	}
-	server, err := rpc.NewServer(rpc.ServerConfig{Certificate: certificate, Logger: p.log})
+	server, err := rpc.NewServer(rpc.ServerConfig{Certificate: certificate, Logger: p.log, OnRefused: refusals.Count})
 	if err != nil {
 		return err
 	}
@@ -235,19 +243,20 @@ func dialer(certificate *rpc.Certificate, roles ...registry.Role) func(ctx conte
 
 // startMaster runs a master that others dial at the advertised address, or at the
 // listener's own where that is "".
-func (p *parts) startMaster(ctx context.Context, listen, advertise string, weight int) error {
+func (p *parts) startMaster(ctx context.Context, listen, advertise string, weight int, superviseEvery time.Duration) error {
 	listener, err := listenRPC(ctx, listen)
 	if err != nil {
 		return err
 	}
 	advertise = advertised(advertise, listener.Addr().String())
+	refusals := &rpc.Refusals{}
 	m := master.New(master.Config{
-		Self: rpc.Process{Node: p.node, Incarnation: p.incarnation}, Cluster: p.cluster.ID, Address: advertise, Version: version(),
+		Self: rpc.Process{Node: p.node, Incarnation: p.incarnation}, Cluster: p.cluster.ID, Generation: p.cluster.Generation, Address: advertise, Version: version(),
 		Slots: p.cluster.Slots, Weight: weight, Takeover: true, Store: p.store, Registry: p.registry,
-		Joins:  &rpc.JoinServer{CA: p.authority, VerifyToken: p.verifyJoin, Logger: p.log},
-		Logger: p.log,
+		Joins:   &rpc.JoinServer{CA: p.authority, VerifyToken: p.verifyJoin, Logger: p.log},
+		Figures: refusals.Figures, Logger: p.log, SuperviseEvery: superviseEvery,
 	})
-	if err := p.serveRPC(registry.Master, listener, func(s *grpc.Server) { rpc.RegisterMasterServer(s, m) }); err != nil {
+	if err := p.serveRPC(registry.Master, listener, refusals, func(s *grpc.Server) { rpc.RegisterMasterServer(s, m) }); err != nil {
 		_ = listener.Close()
 		return err
 	}
@@ -321,7 +330,8 @@ func (p *parts) startAPI(ctx context.Context, w web, listen, advertise string) (
 	if err != nil {
 		return nil, err
 	}
-	if err := p.serveRPC(registry.APIServer, listener, func(s *grpc.Server) { rpc.RegisterLogsServer(s, logServer) }); err != nil {
+	refusals := &rpc.Refusals{}
+	if err := p.serveRPC(registry.APIServer, listener, refusals, func(s *grpc.Server) { rpc.RegisterLogsServer(s, logServer) }); err != nil {
 		_ = listener.Close()
 		return nil, err
 	}
@@ -335,8 +345,10 @@ func (p *parts) startAPI(ctx context.Context, w web, listen, advertise string) (
 		return nil, err
 	}
 	api, err := apiserver.New(apiserver.Config{
-		Store: p.store, Logs: logServer, Hints: watcher, Events: watcher, Cluster: cluster, Logger: p.log,
+		Store: p.store, Logs: logServer, Hints: watcher, Events: watcher, Cluster: cluster, Workers: workers{p.registry, logServer},
+		Masters: watcher, Node: p.node, Refusals: refusals, Logger: p.log,
 		BasePath: w.BasePath, Console: console, SecureCookies: w.SecureCookies, TrustProxy: w.TrustProxy, Version: version(),
+		SetUp: p.dropPassword,
 	})
 	if err != nil {
 		return nil, err
@@ -370,7 +382,10 @@ func listenHTTP(ctx context.Context, w web) (net.Listener, error) {
 }
 
 // startHTTP serves the API and the console on a port that is taken already.
-func (p *parts) startHTTP(listener net.Listener, w web, api *apiserver.Server) {
+func (p *parts) startHTTP(listener net.Listener, w web, api *apiserver.Server) error {
+	if err := p.waiting.end(); err != nil {
+		return fmt.Errorf("http: %w", err)
+	}
 	base, endStreams := context.WithCancel(context.Background())
 	server := apiserver.NewHTTPServer(api.Handler(), apiserver.HTTPConfig{Address: w.HTTP, Base: base})
 	server.ErrorLog = p.log.Named("http").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug})
@@ -401,14 +416,19 @@ func (p *parts) startHTTP(listener net.Listener, w web, api *apiserver.Server) {
 		}
 		return err
 	})
+	return nil
 }
 
 // work is what a worker is told beside who it is.
 type work struct {
-	groups      []string
-	slots       int
-	drainFor    time.Duration
-	keepTasks   bool
+	groups    []string
+	slots     int
+	drainFor  time.Duration
+	keepTasks bool
+	heartbeat heartbeat.Settings
+	// leases says that others might run the tasks again: where this process is the only master, too,
+	// tasks live on for as long as nobody is there to start them anew.
+	leases      bool
 	certificate *rpc.Certificate
 }
 
@@ -418,22 +438,25 @@ func (p *parts) startWorker(w work) error {
 	if err != nil {
 		return fmt.Errorf("find the runner's program: %w", err)
 	}
+	runner.Shield()
 	dir := p.data.file(workerDir)
+	self := p.member(registry.Worker)
+	self.Groups, self.Slots = w.groups, w.slots
+	place := &membership{reg: p.registry, log: p.log, member: self}
 	wk, err := worker.New(worker.Config{
 		Node: p.node, Incarnation: p.incarnation, Predecessor: p.predecessor,
 		Groups: w.groups, Slots: w.slots, DataDir: dir, Version: version(),
 		Masters: peers{p.registry, registry.Master}, Apiservers: peers{p.registry, registry.APIServer},
 		Dial:   dialer(w.certificate, registry.Master, registry.APIServer),
-		Runner: []string{exe, "runner", "--data", dir}, RunnerEnv: taskEnvironment(os.Environ()),
-		DrainFor: w.drainFor, KeepTasks: w.keepTasks, Logger: p.log,
+		Runner: []string{exe, "runner", "--data", dir}, RunnerEnv: append(taskEnvironment(os.Environ()), failpoint.Environment()...),
+		DrainFor: w.drainFor, KeepTasks: w.keepTasks, Heartbeat: w.heartbeat, Leases: w.leases, Membership: place, Logger: p.log,
 	})
 	if err != nil {
 		return err
 	}
-	self := p.member(registry.Worker)
-	self.Groups, self.Slots = w.groups, w.slots
 	// The membership outlives the drain: until it is over, the tasks have a worker.
-	p.run("worker membership", runStop, func(ctx context.Context) error { return keepMember(ctx, p.registry, self, p.log) })
+	p.run("worker membership", runStop, func(ctx context.Context) error { return place.Run(ctx, wk.Ready()) })
+	p.run("wishes", runStop, func(ctx context.Context) error { return place.obey(ctx, wk) })
 	p.run("worker", w.drainFor+drainSlack, wk.Run)
 	return nil
 }
@@ -468,11 +491,18 @@ func bootstrap(ctx context.Context, api *apiserver.Server, dir func(name ...stri
 	case !link:
 		return "", false, nil
 	}
-	path, err = api.SignInLink(ctx, "admin")
+	path, err = api.AdminLink(ctx)
 	if errors.Is(err, sql.ErrNotFound) {
-		return "", false, nil // the admin has another name by now: the link is a comfort only
+		return "", false, nil // no admin is enabled: the link is a comfort only
 	}
 	return path, false, err
+}
+
+// dropPassword deletes the file of a password that signs nobody in any more.
+func (p *parts) dropPassword() {
+	if err := os.Remove(p.data.file(adminPasswordFile)); err != nil && !isMissing(err) {
+		p.log.Warn("the first password's file stays, though it is of no use", "error", err)
+	}
 }
 
 // isMissing says that a file is not there.

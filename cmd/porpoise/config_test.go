@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -121,5 +122,20 @@ func TestTasksInheritNoSettings(t *testing.T) {
 	got := strings.Join(taskEnvironment([]string{"PATH=/bin", "PORPOISE_DATABASE=secret", "NOTIFY_SOCKET=/x", "LISTEN_FDS=1", "TZ=UTC"}), " ")
 	if got != "PATH=/bin TZ=UTC" {
 		t.Errorf("environment = %q", got)
+	}
+}
+
+// Requirement F70: the key of another cluster opens nothing, and the message names the file.
+func TestTheKeyOfAnotherClusterIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	database := "sqlite:" + filepath.Join(dir, "porpoise.db")
+	if code, _, errs := cmd(t, "", "migrate", "--database", database, "--data", filepath.Join(dir, "one"), "--log-level", "error"); code != exitOK {
+		t.Fatalf("migrate = %d %q", code, errs)
+	}
+	other := filepath.Join(dir, "two")
+	code, _, errs := cmd(t, "", "migrate", "--database", database, "--data", other, "--log-level", "error")
+	if code != exitFailed || !strings.Contains(errs, filepath.Join(other, "cluster.key")+" the key of this cluster?") {
+		t.Errorf("with another key: %d %q, want %d and the name of the key's file", code, errs, exitFailed)
 	}
 }

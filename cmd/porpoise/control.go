@@ -45,8 +45,10 @@ func (c *cli) controlCommands() []*cobra.Command {
 		stop,
 		c.controlCommand("recover", "Go on with a failed or stopped instance: run what has not succeeded", none),
 		rerun,
+		c.controlCommand("release-quarantine", "Let masters work on a quarantined instance again, from where it was", none),
 		c.taskCommand("kill", "Kill one running task"),
 		c.taskCommand("skip", "Count a task as done without running it"),
+		c.taskCommand("force-success", "Declare a task successful; what it blocked goes on"),
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 // The files of a data folder that cmd owns; the parts have folders of their own in it.
 const (
 	lockFile          = "lock"
+	servingFile       = "serving" // locked once the role has started
 	nodeFile          = "node-id"
 	incarnationFile   = "incarnation"
 	adminPasswordFile = "admin-password"
@@ -33,8 +34,9 @@ const (
 // dataDir is a locked data folder. Whoever holds the lock is the node: an earlier
 // incarnation of it is dead, because the kernel frees a lock with its process.
 type dataDir struct {
-	path string
-	lock *os.File
+	path    string
+	lock    *os.File
+	serving *os.File // nil while the role starts
 }
 
 // errDataInUse says that another process holds the folder.
@@ -77,8 +79,27 @@ func takeLock(lock *os.File) error {
 	return err
 }
 
-// Close gives the lock up.
-func (d *dataDir) Close() error { return d.lock.Close() }
+// Close gives the locks up.
+func (d *dataDir) Close() error {
+	if d.serving != nil {
+		_ = d.serving.Close() // the kernel drops the lock in any case
+	}
+	return d.lock.Close()
+}
+
+// serves lets health checks see that the role has started.
+func (d *dataDir) serves() error {
+	f, err := os.OpenFile(d.file(servingFile), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("data folder: %w", err)
+	}
+	if err := takeLock(f); err != nil {
+		_ = f.Close()
+		return fmt.Errorf("lock %s: %w", d.file(servingFile), err)
+	}
+	d.serving = f
+	return nil
+}
 
 func (d *dataDir) file(name ...string) string {
 	return filepath.Join(append([]string{d.path}, name...)...)

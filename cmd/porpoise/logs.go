@@ -15,6 +15,26 @@ type logsOptions struct {
 	follow  bool
 	attempt int
 	stream  string
+	line    int64
+	grep    string
+	anyCase bool
+}
+
+// check says which flags don't go together.
+func (o logsOptions) check() error {
+	switch {
+	case o.attempt < 0:
+		return usagef("--attempt %d: attempts count from 1", o.attempt)
+	case o.stream != "" && o.stream != "stdout" && o.stream != "stderr":
+		return usagef("--stream %q: want stdout or stderr", o.stream)
+	case o.line < 1:
+		return usagef("--line %d: lines count from 1", o.line)
+	case o.follow && (o.line > 1 || o.grep != ""):
+		return usagef("--follow goes with neither --line nor --grep")
+	case o.anyCase && o.grep == "":
+		return usagef("--ignore-case goes with --grep")
+	}
+	return nil
 }
 
 func (c *cli) logsCommand() *cobra.Command {
@@ -25,14 +45,12 @@ func (c *cli) logsCommand() *cobra.Command {
 		Long: `Print the output of a task's latest attempt.
 
 With -f it goes on until the task is over, through retries, and waits for a task that
-has not begun yet.`,
+has not begun yet. --grep prints the lines that match an RE2 expression with their
+numbers, without colours and cut at 500 bytes; the search runs where the output is.`,
 		Args: cobra.ExactArgs(2),
 		RunE: c.calling(func(ctx context.Context, cl *client.Client, args []string) error {
-			if o.attempt < 0 {
-				return usagef("--attempt %d: attempts count from 1", o.attempt)
-			}
-			if o.stream != "" && o.stream != "stdout" && o.stream != "stderr" {
-				return usagef("--stream %q: want stdout or stderr", o.stream)
+			if err := o.check(); err != nil {
+				return err
 			}
 			if o.follow && o.attempt == 0 {
 				return c.followTask(ctx, cl, args[0], args[1], o)
@@ -48,12 +66,25 @@ has not begun yet.`,
 				}
 				number = t.Attempts
 			}
+			one := client.LogOf{Instance: args[0], Task: args[1], Attempt: number, Stream: o.stream}
+			switch {
+			case o.grep != "":
+				return cl.SearchLog(ctx, one, o.grep, o.anyCase, o.line, func(h client.LogHit) error {
+					_, err := fmt.Fprintf(c.out, "%d:%s\n", h.Line, h.Text)
+					return err
+				})
+			case o.line > 1:
+				return cl.ReadLogFrom(ctx, c.out, one, o.line)
+			}
 			return cl.ReadLog(ctx, c.out, args[0], args[1], number, o.stream, o.follow)
 		}),
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&o.follow, "follow", "f", false, "go on until the task is over")
 	f.IntVar(&o.attempt, "attempt", 0, "which attempt; 0 is the latest")
+	f.Int64Var(&o.line, "line", 1, "begin at this line")
+	f.StringVar(&o.grep, "grep", "", "print only lines that match this expression")
+	f.BoolVarP(&o.anyCase, "ignore-case", "i", false, "upper and lower case are the same to --grep")
 	f.StringVar(&o.stream, "stream", "", "stdout or stderr; both when not given")
 	return cmd
 }

@@ -18,8 +18,7 @@ import (
 )
 
 const (
-	// memberTTL is the lease of workers and apiservers: masters notice within it that one
-	// is gone, and a pause of the whole process shorter than it is forgiven.
+	// memberTTL is the lease of apiservers: a pause of the whole process that is shorter is forgiven.
 	memberTTL = 5 * time.Second
 	// rejoinWait is the pause before a membership that failed is asked for again.
 	rejoinWait = 500 * time.Millisecond
@@ -114,9 +113,9 @@ type members struct {
 	slots  int    // of the cluster's layout
 	caHash string // of its authority
 
-	mu    sync.Mutex
-	nodes map[registry.Role][]registry.Member
-	epoch int64
+	mu     sync.Mutex
+	nodes  map[registry.Role][]registry.Member
+	layout slot.Standing
 }
 
 func newMembers(reg registry.Registry, slots int, caHash string) *members {
@@ -136,13 +135,22 @@ func (m *members) Run(ctx context.Context) error {
 			for view := range views {
 				m.mu.Lock()
 				m.nodes[role] = view.Members
-				if role == registry.Master {
-					m.epoch = view.Revision
-				}
 				m.mu.Unlock()
 			}
 		})
 	}
+	listings, err := m.reg.Follow(ctx, slot.Folder)
+	if err != nil {
+		return fmt.Errorf("follow the layout of slots: %w", err)
+	}
+	wg.Go(func() {
+		for listing := range listings {
+			layout, _ := slot.Read(listing, m.slots) // the masters log what is wrong with it
+			m.mu.Lock()
+			m.layout = layout
+			m.mu.Unlock()
+		}
+	})
 	<-ctx.Done()
 	return nil
 }
@@ -154,7 +162,7 @@ func (m *members) list(role registry.Role) []apiserver.Node {
 	for i, n := range m.nodes[role] {
 		nodes[i] = apiserver.Node{
 			Name: n.Node, Incarnation: n.Incarnation, Address: n.Address, Version: n.Version,
-			Groups: n.Groups, Slots: n.Slots, Weight: n.Weight, StartedAt: dag.Millis(n.StartedAt),
+			Groups: n.Groups, Slots: n.Slots, Weight: n.Weight, StartedAt: dag.Millis(n.StartedAt), Draining: n.Draining,
 		}
 	}
 	return nodes
@@ -166,21 +174,41 @@ func (m *members) Masters() []apiserver.Node { return m.list(registry.Master) }
 // Workers lists the workers that are alive.
 func (m *members) Workers() []apiserver.Node { return m.list(registry.Worker) }
 
-// Slots is who owns which command slot. It is computed as the masters do, from the same
-// view; its epoch is that view's revision.
-func (m *members) Slots() (owners []string, epoch int64) {
+// Slots is who owns which command slot, as the masters have agreed on it.
+func (m *members) Slots() apiserver.SlotLayout {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	alive := m.nodes[registry.Master]
-	list := make([]slot.Master, len(alive))
-	for i, n := range alive {
-		list[i] = slot.Master{Node: n.Node, Incarnation: n.Incarnation, Weight: n.Weight}
+	out := apiserver.SlotLayout{}
+	if c := m.layout.Commit; c != nil {
+		out = apiserver.SlotLayout{
+			Epoch: c.Epoch, Cause: c.Cause, Coordinator: c.Coordinator, CommittedAt: dag.Millis(c.At), Owners: c.Owners,
+			Members: slotHolders(c.Members), Excluded: slotHolders(c.Excluded),
+		}
+	} else {
+		out.Owners = make([]int, m.slots)
+		for i := range out.Owners {
+			out.Owners[i] = -1
+		}
 	}
-	owners = make([]string, m.slots)
-	for s, i := range slot.Map(m.slots, list) {
-		owners[s] = list[i].Node
+	if p := m.layout.Prepare; p != nil && p.Epoch > out.Epoch {
+		out.Preparing = &apiserver.Preparing{
+			Epoch: p.Epoch, Cause: p.Cause, Coordinator: p.Coordinator, At: dag.Millis(p.At), Members: slotHolders(p.Members),
+		}
+		for _, member := range p.Members {
+			if ack := m.layout.Acks[member.Node]; ack.Epoch == p.Epoch && ack.Incarnation == member.Incarnation {
+				out.Preparing.Acked = append(out.Preparing.Acked, member.Node)
+			}
+		}
 	}
-	return owners, m.epoch
+	return out
+}
+
+func slotHolders(list []slot.Master) []apiserver.LayoutMember {
+	out := make([]apiserver.LayoutMember, len(list))
+	for i, m := range list {
+		out[i] = apiserver.LayoutMember{Node: m.Node, Incarnation: m.Incarnation, Weight: m.Weight}
+	}
+	return out
 }
 
 // CA is the hash of the cluster's authority.

@@ -17,12 +17,33 @@ import (
 	"github.com/porpoise/porpoise/sql"
 )
 
-// openShared opens the database that the cluster's masters and apiservers share. Its
+// openShared opens the database that the cluster's masters and apiservers share, and waits for it. Its
 // schema must be there: only migrate makes it.
 func (p *parts) openShared(ctx context.Context, db database) error {
-	if err := p.openStore(ctx, sql.Config{DSN: db.Database}); err != nil {
+	err := p.await(ctx, "the database", func(ctx context.Context) error { return p.tryShared(ctx, db) })
+	if err != nil {
 		return err
 	}
+	p.closing("database", p.store.Close)
+	return nil
+}
+
+// tryShared leaves the store open only where it returns nil.
+func (p *parts) tryShared(ctx context.Context, db database) error {
+	ctx, cancel := context.WithTimeout(ctx, awaitTry)
+	defer cancel()
+	store, err := sql.Open(ctx, sql.Config{DSN: db.Database, Logger: p.log})
+	if err != nil {
+		return err
+	}
+	p.store = store
+	if err = p.readShared(ctx, db); err != nil {
+		_ = store.Close() // what was wrong with it says more
+	}
+	return err
+}
+
+func (p *parts) readShared(ctx context.Context, db database) error {
 	if err := p.store.CheckSchema(ctx); err != nil {
 		return err
 	}
@@ -41,10 +62,18 @@ func runMaster(ctx context.Context, _ *cli, cfg *masterConfig) error {
 		if err := p.openShared(ctx, cfg.database); err != nil {
 			return err
 		}
-		if err := p.dialEtcd(cfg.etcdAccess, p.cluster.ID, nil); err != nil {
+		// The registry of a standalone node lets masters in by a certificate, too.
+		own, err := p.authority.NewCertificate(registry.Master, p.node)
+		if err != nil {
 			return err
 		}
-		if err := p.startMaster(ctx, cfg.RPC, cfg.Advertise, cfg.Weight); err != nil {
+		if err := p.dialEtcd(ctx, cfg.etcdAccess, p.cluster.ID, own); err != nil {
+			return err
+		}
+		if err := p.bind(ctx, true); err != nil {
+			return err
+		}
+		if err := p.startMaster(ctx, cfg.RPC, cfg.Advertise, cfg.Weight, cfg.SuperviseEvery); err != nil {
 			return err
 		}
 		p.log.Info("master is ready", "node", p.node, "incarnation", p.incarnation)
@@ -62,17 +91,25 @@ func runAPIServer(ctx context.Context, _ *cli, cfg *apiserverConfig) error {
 		if err := p.identify(cfg.Data, cfg.Node, "apiserver"); err != nil {
 			return err
 		}
+		if err := p.serveWaiting(listener, cfg.web); err != nil {
+			return err
+		}
 		if err := p.openShared(ctx, cfg.database); err != nil {
 			return err
 		}
-		if err := p.dialEtcd(cfg.etcdAccess, p.cluster.ID, nil); err != nil {
+		if err := p.dialEtcd(ctx, cfg.etcdAccess, p.cluster.ID, nil); err != nil {
+			return err
+		}
+		if err := p.bind(ctx, false); err != nil {
 			return err
 		}
 		api, err := p.startAPI(ctx, cfg.web, cfg.RPC, cfg.Advertise)
 		if err != nil {
 			return err
 		}
-		p.startHTTP(listener, cfg.web, api)
+		if err := p.startHTTP(listener, cfg.web, api); err != nil {
+			return err
+		}
 		p.log.Info("apiserver is ready", "node", p.node, "address", listener.Addr().String())
 		return nil
 	})
@@ -87,10 +124,13 @@ func runWorker(ctx context.Context, _ *cli, cfg *workerConfig) error {
 		if err != nil {
 			return err
 		}
-		if err := p.dialEtcd(cfg.etcdAccess, certificate.Identity.Cluster, certificate); err != nil {
+		if err := p.dialEtcd(ctx, cfg.etcdAccess, certificate.Identity.Cluster, certificate); err != nil {
 			return err
 		}
-		err = p.startWorker(work{groups: cfg.Groups, slots: cfg.Slots, drainFor: cfg.DrainFor, keepTasks: cfg.KeepTasks, certificate: certificate})
+		err = p.startWorker(work{
+			groups: cfg.Groups, slots: cfg.Slots, drainFor: cfg.DrainFor, keepTasks: cfg.KeepTasks,
+			heartbeat: cfg.settings(), leases: true, certificate: certificate,
+		})
 		if err != nil {
 			return err
 		}

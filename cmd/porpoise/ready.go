@@ -27,6 +27,9 @@ func (c *cli) readyCommand() *cobra.Command {
 				if !held(filepath.Join(data, lockFile)) {
 					return &failure{code: exitUnreachable, err: fmt.Errorf("no process holds %s", data)}
 				}
+				if !held(filepath.Join(data, servingFile)) {
+					return &failure{code: exitUnreachable, err: fmt.Errorf("the process that holds %s is not ready: it starts, and waits for something; its log says for what", data)}
+				}
 				return nil
 			}
 			cl, err := c.client()

@@ -7,11 +7,15 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/porpoise/porpoise/internal/flood"
+	"github.com/porpoise/porpoise/master/supervise"
 	"github.com/porpoise/porpoise/registry"
+	"github.com/porpoise/porpoise/worker/heartbeat"
 )
 
 const (
@@ -47,7 +51,15 @@ func (l *logging) check() []error {
 
 // logger makes the process's log; role is its first name.
 func (l *logging) logger(role string) hclog.Logger {
-	return hclog.New(&hclog.LoggerOptions{Name: role, Level: hclog.LevelFromString(l.LogLevel), JSONFormat: l.LogJSON, Output: os.Stderr, TimeFormat: "2006-01-02T15:04:05.000Z07:00"})
+	options := hclog.LoggerOptions{
+		Name: role, Level: hclog.LevelFromString(l.LogLevel), JSONFormat: l.LogJSON, Output: os.Stderr, TimeFormat: "2006-01-02T15:04:05.000Z07:00",
+		Mutex: &sync.Mutex{},
+	}
+	open := hclog.New(&options)
+	options.Exclude = flood.New(func(message string, left int) {
+		open.Warn("repeated lines left out", "message", message, "lines", left)
+	}).Exclude
+	return hclog.New(&options)
 }
 
 // web is how the API and the console are served.
@@ -103,19 +115,24 @@ func loopback(host string) bool {
 type standaloneConfig struct {
 	logging
 	web
+	beats
 	Data       string        `key:"data" about:"folder of everything that is kept; one process at a time"`
 	RPC        string        `key:"rpc" about:"address for further workers; port 0 is any"`
 	Advertise  string        `key:"advertise" about:"host:port under which further workers reach it; default the host's name and rpc's port"`
 	EtcdListen string        `key:"etcd-listen" about:"IP address and port of the registry for further workers (mutual TLS); none when empty"`
 	Slots      int           `key:"slots" about:"attempts that run at once"`
 	DrainFor   time.Duration `key:"drain-for" about:"how long Ctrl-C waits for running tasks"`
+	Examples   bool          `key:"examples" about:"give a new node a project of examples, and run two of them once"`
 	Relaxed    bool          `key:"relaxed" about:"answer before a commit is on the disk: a power loss may lose the last ones"`
+
+	Demo        bool          `key:"demo" about:"run 3 masters and 3 workers, each a process that you may kill"`
+	DemoRestart time.Duration `key:"demo-restart" about:"when a process of the demo that was killed is started again; 0 is never"`
 }
 
 func defaultStandalone() *standaloneConfig {
 	return &standaloneConfig{
-		logging: logging{LogLevel: "info"}, web: web{HTTP: "127.0.0.1:8080"}, Data: "./porpoise-data", RPC: "127.0.0.1:0",
-		Slots: defaultSlots(), DrainFor: standaloneDrain,
+		logging: logging{LogLevel: "info"}, web: web{HTTP: "127.0.0.1:8080"}, beats: defaultBeats(), Data: "./porpoise-data", RPC: "127.0.0.1:0",
+		Slots: defaultSlots(), DrainFor: standaloneDrain, Examples: true, DemoRestart: demoRestart,
 	}
 }
 
@@ -126,7 +143,14 @@ func (c *standaloneConfig) Check() []error {
 	wrong := append(c.logging.check(), c.web.check()...)
 	wrong = append(wrong, checkData(c.Data)...)
 	wrong = append(wrong, checkSlots(c.Slots)...)
+	wrong = append(wrong, c.beats.settings().Check(c.Slots)...)
 	wrong = append(wrong, checkDrain(c.DrainFor)...)
+	if c.Demo && c.Relaxed {
+		wrong = append(wrong, fmt.Errorf("demo, relaxed: the masters of a demo write like those of a cluster: give one of them"))
+	}
+	if c.DemoRestart < 0 || c.DemoRestart > maxDrain {
+		wrong = append(wrong, fmt.Errorf("demo-restart: %s is not within 0s and %s", c.DemoRestart, maxDrain))
+	}
 	wrong = append(wrong, (&listener{RPC: c.RPC, Advertise: c.Advertise}).check()...)
 	if c.EtcdListen != "" {
 		if host, err := checkAddress("etcd-listen", c.EtcdListen); err != nil {
@@ -150,6 +174,23 @@ func checkSlots(n int) []error {
 		return []error{fmt.Errorf("slots: %d is not within 1 and %d", n, maxSlots)}
 	}
 	return nil
+}
+
+// beats is how a worker paces the heartbeats of its attempts.
+type beats struct {
+	Timeout  time.Duration `key:"heartbeat-timeout" about:"an attempt of which no master speaks for so long is asked about everywhere"`
+	Cycle    time.Duration `key:"heartbeat-cycle" about:"every attempt beats once in it; it must fit twice into the timeout"`
+	Period   time.Duration `key:"heartbeat-period" about:"one message per master in it"`
+	Batch    int           `key:"heartbeat-batch" about:"attempts in one message; half of what cycle and period allow must hold all slots"`
+	MaxRetry int           `key:"heartbeat-max-retry" about:"tries within one cycle after the first"`
+}
+
+func defaultBeats() beats {
+	return beats{heartbeat.Timeout, heartbeat.Cycle, heartbeat.Period, heartbeat.BatchFor(defaultSlots()), heartbeat.MaxRetry}
+}
+
+func (b *beats) settings() heartbeat.Settings {
+	return heartbeat.Settings{Timeout: b.Timeout, Cycle: b.Cycle, Period: b.Period, Batch: b.Batch, MaxRetry: b.MaxRetry, Send: heartbeat.Send}
 }
 
 func checkDrain(d time.Duration) []error {
@@ -245,15 +286,19 @@ type masterConfig struct {
 	listener
 	database
 	etcdAccess
-	Weight int `key:"weight" about:"share of the command slots, beside the other masters'"`
+	Weight         int           `key:"weight" about:"share of the command slots, beside the other masters'"`
+	SuperviseEvery time.Duration `key:"supervise-every" about:"how often the supervisor looks for what is stuck, while this master is it"`
 }
 
 func defaultMaster() *masterConfig {
-	return &masterConfig{logging: logging{LogLevel: "info"}, node: node{Data: "./porpoise-master"}, listener: listener{RPC: "0.0.0.0:7070"}, Weight: 1}
+	return &masterConfig{logging: logging{LogLevel: "info"}, node: node{Data: "./porpoise-master"}, listener: listener{RPC: "0.0.0.0:7070"}, Weight: 1, SuperviseEvery: supervise.DefaultEvery}
 }
 
 // maxWeight bounds how uneven masters may be: with 256 slots more makes no difference.
 const maxWeight = 100
+
+// maxSuperviseEvery bounds how long something stuck may go unseen.
+const maxSuperviseEvery = time.Minute
 
 // Check lists what is wrong.
 func (c *masterConfig) Check() []error {
@@ -264,6 +309,9 @@ func (c *masterConfig) Check() []error {
 	if c.Weight < 1 || c.Weight > maxWeight {
 		wrong = append(wrong, fmt.Errorf("weight: %d is not within 1 and %d", c.Weight, maxWeight))
 	}
+	if c.SuperviseEvery < time.Second || c.SuperviseEvery > maxSuperviseEvery {
+		wrong = append(wrong, fmt.Errorf("supervise-every: %s is not within 1s and %s", c.SuperviseEvery, maxSuperviseEvery))
+	}
 	return wrong
 }
 
@@ -272,6 +320,7 @@ type workerConfig struct {
 	logging
 	node
 	etcdAccess
+	beats
 	Masters       []string      `key:"masters" about:"masters to join by; afterwards the registry tells where they are"`
 	JoinToken     string        `key:"join-token" about:"lets a new node in (porpoise token join worker)" secret:"yes"`
 	JoinTokenFile string        `key:"join-token-file" about:"file that holds the join token"`
@@ -283,7 +332,7 @@ type workerConfig struct {
 
 func defaultWorker() *workerConfig {
 	return &workerConfig{
-		logging: logging{LogLevel: "info"}, node: node{Data: "./porpoise-worker"}, Groups: []string{"default"},
+		logging: logging{LogLevel: "info"}, node: node{Data: "./porpoise-worker"}, beats: defaultBeats(), Groups: []string{"default"},
 		Slots: defaultSlots(), DrainFor: workerDrain,
 	}
 }
@@ -293,6 +342,7 @@ func (c *workerConfig) Check() []error {
 	wrong := append(c.logging.check(), c.node.check()...)
 	wrong = append(wrong, c.etcdAccess.check()...)
 	wrong = append(wrong, checkSlots(c.Slots)...)
+	wrong = append(wrong, c.beats.settings().Check(c.Slots)...)
 	wrong = append(wrong, checkDrain(c.DrainFor)...)
 	if len(c.Groups) == 0 {
 		wrong = append(wrong, fmt.Errorf("groups: name at least one"))

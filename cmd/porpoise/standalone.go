@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/porpoise/porpoise/apiserver"
 	"github.com/porpoise/porpoise/dag"
@@ -20,6 +21,9 @@ import (
 // examplesProject is where a new node keeps what it shows at the first look.
 const examplesProject = "examples"
 
+// product is whose name stands on what nobody has asked for.
+const product = "porpoise"
+
 // serve builds a process by up, waits for a signal or a part that breaks, and takes
 // everything down again. Signals are taken from the first moment, so that Ctrl-C during
 // the start is as clean as later.
@@ -31,7 +35,13 @@ func serve(ctx context.Context, log logging, name string, up func(ctx context.Co
 	starting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	started := make(chan error, 1)
-	go func() { started <- up(starting, p) }()
+	go func() {
+		err := up(starting, p)
+		if err == nil && p.data != nil {
+			err = p.data.serves()
+		}
+		started <- err
+	}()
 	var err error
 	select {
 	case err = <-started:
@@ -59,17 +69,19 @@ func runStandalone(ctx context.Context, c *cli, cfg *standaloneConfig) error {
 		if err := p.identify(cfg.Data, "", "node"); err != nil {
 			return err
 		}
-		if err := p.openAlone(ctx, cfg); err != nil {
-			return err
-		}
-		if err := p.startMaster(ctx, cfg.RPC, cfg.Advertise, 1); err != nil {
-			return err
-		}
-		api, err := p.startAPI(ctx, cfg.web, anyPort(cfg.RPC), anyPort(cfg.Advertise))
+		etcdAddress, err := p.openAlone(ctx, cfg)
 		if err != nil {
 			return err
 		}
-		certificate, err := p.authority.NewCertificate(registry.Worker, p.node)
+		if err := p.bind(ctx, true); err != nil {
+			return err
+		}
+		if !cfg.Demo {
+			if err := p.startMaster(ctx, cfg.RPC, cfg.Advertise, 1, 0); err != nil {
+				return err
+			}
+		}
+		api, err := p.startAPI(ctx, cfg.web, anyPort(cfg.RPC), anyPort(cfg.Advertise))
 		if err != nil {
 			return err
 		}
@@ -77,17 +89,43 @@ func runStandalone(ctx context.Context, c *cli, cfg *standaloneConfig) error {
 		if err != nil {
 			return fmt.Errorf("make the first admin: %w", err)
 		}
-		if first {
-			if err := p.addExamples(ctx); err != nil {
+		var shown []sql.Start
+		if first && cfg.Examples {
+			if shown, err = p.addExamples(ctx); err != nil {
 				return err
 			}
 		}
-		if err := p.startWorker(work{groups: []string{"default"}, slots: cfg.Slots, drainFor: cfg.DrainFor, certificate: certificate}); err != nil {
+		processes, err := p.startWork(cfg, etcdAddress)
+		if err != nil {
 			return err
 		}
-		p.startHTTP(listener, cfg.web, api)
-		return greet(c, cfg, listener, link, p.data)
+		if err := p.startHTTP(listener, cfg.web, api); err != nil {
+			return err
+		}
+		// Last of all: what a person waits for is the page, and the first work of his own.
+		if err := p.runExamples(ctx, shown); err != nil {
+			return err
+		}
+		note := ""
+		if processes != nil {
+			if note, err = processes.ready(ctx); err != nil {
+				return err
+			}
+		}
+		return greet(c, cfg, listener, welcome{link: link, processes: note, data: p.data})
 	})
+}
+
+// startWork starts what runs tasks: a worker in this process, or the processes of a demo.
+func (p *parts) startWork(cfg *standaloneConfig, etcdAddress string) (*demo, error) {
+	if cfg.Demo {
+		return p.upDemo(cfg, etcdAddress)
+	}
+	certificate, err := p.authority.NewCertificate(registry.Worker, p.node)
+	if err != nil {
+		return nil, err
+	}
+	return nil, p.startWorker(work{groups: []string{"default"}, slots: cfg.Slots, drainFor: cfg.DrainFor, heartbeat: cfg.settings(), certificate: certificate})
 }
 
 // anyPort is another port of the same host, for the second gRPC server of the process.
@@ -101,42 +139,46 @@ func anyPort(address string) string {
 
 // openAlone opens what a cluster has elsewhere: the database and the registry, both in
 // the data folder. They don't depend on each other, so they start at the same time; only
-// a registry that others may join waits for the authority that lets them in.
-func (p *parts) openAlone(ctx context.Context, cfg *standaloneConfig) error {
+// a registry that others may join waits for the authority that lets them in. The address is where those
+// find it, "" for nowhere.
+func (p *parts) openAlone(ctx context.Context, cfg *standaloneConfig) (etcdAddress string, err error) {
 	type started struct {
 		embedded *etcd.Embedded
 		err      error
 	}
 	embedding := etcd.EmbedConfig{Dir: p.data.file(etcdDir), Listen: cfg.EtcdListen, Logger: p.log}
+	if cfg.Demo && embedding.Listen == "" {
+		embedding.Listen = "127.0.0.1:0"
+	}
 	ready := make(chan started, 1)
 	embed := func() {
 		e, err := etcd.Embed(ctx, embedding)
 		ready <- started{e, err}
 	}
-	if cfg.EtcdListen == "" {
+	if embedding.Listen == "" {
 		go embed()
 	}
-	err := p.openOwnStore(ctx, cfg)
-	if cfg.EtcdListen != "" {
+	err = p.openOwnStore(ctx, cfg)
+	if embedding.Listen != "" {
 		if err != nil {
-			return err
+			return "", err
 		}
 		certificate, err := p.authority.NewCertificate(registry.Master, p.node)
 		if err != nil {
-			return err
+			return "", err
 		}
 		embedding.TLS = certificate.StrictServerTLS()
 		go embed()
 	}
 	etcd := <-ready
 	if etcd.err != nil {
-		return errors.Join(err, etcd.err)
+		return "", errors.Join(err, etcd.err)
 	}
 	p.closing("etcd", etcd.embedded.Close)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return p.useEtcd(etcd.embedded.Client(), p.cluster.ID)
+	return etcd.embedded.Addr(), p.useEtcd(etcd.embedded.Client(), p.cluster.ID)
 }
 
 // openOwnStore opens the database in the data folder and the authority in it.
@@ -150,43 +192,69 @@ func (p *parts) openOwnStore(ctx context.Context, cfg *standaloneConfig) error {
 	return p.openCluster(ctx, p.data.file(clusterKeyFile))
 }
 
-// addExamples fills the first screen of a new node.
-func (p *parts) addExamples(ctx context.Context) error {
+// addExamples fills the first screen of a new node, and returns what is to be run once.
+func (p *parts) addExamples(ctx context.Context) ([]sql.Start, error) {
 	project, err := p.store.CreateProject(ctx, sql.Project{Name: examplesProject, Description: "Small workflows to start and to change."})
 	if errors.Is(err, sql.ErrExists) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return fmt.Errorf("make the examples: %w", err)
+		return nil, fmt.Errorf("make the examples: %w", err)
 	}
+	var shown []sql.Start
 	for _, e := range examples.All() {
 		def, wrong := dag.Parse(e.Text, "yaml")
 		if len(wrong) > 0 {
-			return fmt.Errorf("example %s: %w", e.File, &fieldErrors{fields: wrong})
+			return nil, fmt.Errorf("example %s: %w", e.File, &fieldErrors{fields: wrong})
 		}
-		_, _, _, err := p.store.SaveVersion(ctx, sql.SaveVersion{
-			ProjectID: project.ID, Name: def.Name, Description: def.Description, Text: string(e.Text), Format: "yaml", By: "porpoise", Publish: true,
+		w, v, _, err := p.store.SaveVersion(ctx, sql.SaveVersion{
+			ProjectID: project.ID, Name: def.Name, Description: def.Description, Text: string(e.Text), Format: "yaml", By: product, Publish: true,
 		})
 		if err != nil {
-			return fmt.Errorf("save example %s: %w", def.Name, err)
+			return nil, fmt.Errorf("save example %s: %w", def.Name, err)
+		}
+		if e.Run {
+			shown = append(shown, sql.Start{WorkflowID: w.ID, ProjectID: project.ID, Version: v.Version, OnFailure: def.OnFailure, By: product})
+		}
+	}
+	return shown, nil
+}
+
+// runExamples starts what a person then finds done, by the way that every start takes: a row
+// that a master takes and a worker runs. Nothing is made up, and no later start does it again.
+func (p *parts) runExamples(ctx context.Context, shown []sql.Start) error {
+	for _, start := range shown {
+		start.At = dag.MillisOf(time.Now())
+		if _, _, err := p.store.Start(ctx, start); err != nil {
+			return fmt.Errorf("run an example: %w", err)
 		}
 	}
 	return nil
 }
 
+// welcome is what a person is told at the start; without a link or processes their text is "".
+type welcome struct {
+	link, processes string
+	data            *dataDir
+}
+
 // greet says where everything is.
-func greet(c *cli, cfg *standaloneConfig, listener net.Listener, link string, data *dataDir) error {
+func greet(c *cli, cfg *standaloneConfig, listener net.Listener, w welcome) error {
 	scheme := "http"
 	if cfg.TLSCert != "" {
 		scheme = "https"
 	}
 	url := scheme + "://" + reachable(listener.Addr().String())
 	lines := "Porpoise is ready: " + url + cfg.BasePath + "\n"
-	if link != "" {
-		lines += "Sign in, once and within 15 minutes: " + url + link + "\n"
+	if w.link != "" {
+		lines += "Sign in, once and within 15 minutes: " + url + w.link + "\n"
 	}
-	lines += "Admin's password and token: " + data.file(adminPasswordFile) + ", " + data.file(adminTokenFile) + "\n"
-	lines += "Ctrl-C stops; a second one at once.\n"
+	if _, err := os.Stat(w.data.file(adminPasswordFile)); err == nil {
+		lines += "Admin's password and token: " + w.data.file(adminPasswordFile) + ", " + w.data.file(adminTokenFile) + "\n"
+	} else {
+		lines += "Admin's token: " + w.data.file(adminTokenFile) + "\n"
+	}
+	lines += w.processes + "Ctrl-C stops; a second one at once.\n"
 	_, err := fmt.Fprint(c.out, lines)
 	return err
 }

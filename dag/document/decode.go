@@ -231,7 +231,7 @@ next:
 		switch {
 		case targets[t].set:
 		case f.required:
-			d.add(at.Key(f.name), FieldError{Code: CodeRequired, Message: Quoted(f.name) + " is missing", Line: int(n.Line), Column: int(n.Column)})
+			d.add(at.Key(f.name), FieldError{Code: CodeRequired, Message: Quoted(f.name) + " is missing", Line: int(n.Line), Column: int(n.Column), Args: Args{"key": f.name}})
 		case f.def != "":
 			d.fill(f, targets[t].value)
 		}
@@ -261,7 +261,7 @@ func (d *Decoder) unknown(key *Key, at *Path, whose string, known []string) {
 	} else {
 		message += "; known are " + strings.Join(known, ", ")
 	}
-	d.add(at.Key(key.Name), FieldError{Code: CodeUnknownField, Message: message, Value: Shown(key.Name), Line: int(key.Line), Column: int(key.Column)})
+	d.add(at.Key(key.Name), FieldError{Code: CodeUnknownField, Message: message, Value: Shown(key.Name), Line: int(key.Line), Column: int(key.Column), Args: Args{"key": Shown(key.Name)}})
 }
 
 // Place gives errors of Check, and of any other check, the line and column of their

@@ -129,12 +129,12 @@ func TestSchemaSaysWhatTheTagsSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`"name":{"description":"A name.","maxLength":8,"minLength":1,"pattern":"^[a-z]+$","type":"string"}`,
-		`"count":{"default":2,"maximum":3,"minimum":1,"type":"integer"}`,
-		`"list":{"items":{"type":"string"},"maxItems":2,"minItems":1,"type":"array"}`,
-		`"labels":{"additionalProperties":{"type":["string","number","boolean"]},"maxProperties":1,"type":"object"}`,
-		`"in":{"$ref":"#/$defs/inner"}`,
-		`"kind":{"default":"a","enum":["a","b"],"type":"string"}`,
+		`"name":{"description":"A name.","maxLength":8,"minLength":1,"pattern":"^[a-z]+$","type":"string","x-order":`,
+		`"count":{"default":2,"maximum":3,"minimum":1,"type":"integer","x-order":`,
+		`"list":{"items":{"type":"string"},"maxItems":2,"minItems":1,"type":"array","x-order":`,
+		`"labels":{"additionalProperties":{"type":["string","number","boolean"]},"maxProperties":1,"type":"object","x-order":`,
+		`"in":{"$ref":"#/$defs/inner","x-order":`,
+		`"kind":{"default":"a","enum":["a","b"],"type":"string","x-order":`,
 		`A wait. (1s to 1h)`,
 		`"required":["name"]`,
 		`"additionalProperties":false`,

@@ -16,6 +16,7 @@ const maxShown = 64
 
 // FieldError is one wrong field of a document. Line and Column count from 1; zero
 // where the document has no text position. Value is at most 64 characters of what stood there.
+// Args are what Message puts into its words, for those who say it in another language.
 type FieldError struct {
 	Field   string `json:"field"`
 	Code    string `json:"code"`
@@ -23,7 +24,11 @@ type FieldError struct {
 	Value   string `json:"value,omitempty"`
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
+	Args    Args   `json:"args,omitempty"`
 }
+
+// Args are the values in an error's sentence by name: texts, numbers and lists of texts.
+type Args map[string]any
 
 // Error lets a FieldError travel as an error: "tasks[3].needs[0]: no task "x"".
 func (e FieldError) Error() string { return e.Field + ": " + e.Message }

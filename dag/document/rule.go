@@ -18,12 +18,16 @@ import (
 //	rule:"..."            see rules
 //	default:"..."         the value where the key is absent, in the text's own form
 //	pattern:"..."         for the schema alone: the form of a text that Go code checks
+//	editor:"..."          for the schema alone: which control a form takes, where its type does not say it
+//	advanced:"true"       for the schema alone: a form shows it only when asked
 type field struct {
 	name    string
 	index   int
 	doc     string
 	def     string
 	pattern string
+	editor  string
+	folded  bool // advanced
 	deep    bool // the value has rules of its own inside
 	later   bool // of type Later
 	rules
@@ -68,6 +72,7 @@ func readTags(t reflect.Type) []field {
 		fields = append(fields, field{
 			name: name, index: i, deep: isDeep(f.Type), later: f.Type == reflect.TypeFor[Later](),
 			doc: f.Tag.Get("doc"), def: f.Tag.Get("default"), pattern: f.Tag.Get("pattern"),
+			editor: f.Tag.Get("editor"), folded: f.Tag.Get("advanced") == "true",
 			rules: rulesOf(f.Type, f.Tag.Get("rule")),
 		})
 	}
@@ -229,24 +234,26 @@ func (f *field) holds(n float64) bool { return n >= f.low && n <= f.high }
 func (f *field) brokenText(s string) *FieldError {
 	switch {
 	case s == "" && f.required:
-		return &FieldError{Code: CodeRequired, Message: Quoted(f.name) + " must not be empty"}
+		return &FieldError{Code: CodeRequired, Message: Quoted(f.name) + " must not be empty", Args: Args{"key": f.name}}
 	case s == "":
 		return nil
 	case slices.Contains(f.words, s):
 		return &FieldError{
 			Code: CodeNotAvailable, Value: Shown(s),
 			Message: Quoted(s) + " is not available yet: it comes in a later version; now it can be " + oneOf(f.enum),
+			Args:    Args{"allowed": f.enum},
 		}
 	case f.enum != nil && !slices.Contains(f.enum, s):
 		message := Quoted(s) + " is not known here: want " + oneOf(f.enum)
 		if near := Nearest(s, f.enum); near != "" {
 			message += "; did you mean " + Quoted(near) + "?"
 		}
-		return &FieldError{Code: CodeNotInEnum, Value: Shown(s), Message: message}
+		return &FieldError{Code: CodeNotInEnum, Value: Shown(s), Message: message, Args: Args{"allowed": f.enum}}
 	case float64(len(s)) > f.high:
 		return &FieldError{
 			Code: CodeTooLarge, Value: Shown(s),
 			Message: fmt.Sprintf("%s has %d bytes, at most %s are allowed", Quoted(f.name), len(s), f.max),
+			Args:    Args{"size": len(s), "max": f.max},
 		}
 	}
 	return nil
@@ -265,7 +272,19 @@ func (f *field) outOfRange(is, shown string) *FieldError {
 	return &FieldError{
 		Code: CodeOutOfRange, Value: shown,
 		Message: fmt.Sprintf("%s is out of range: %s, allowed is %s", Quoted(f.name), is, want),
+		Args:    f.limits(),
 	}
+}
+
+func (f *field) limits() Args {
+	args := Args{}
+	if f.min != "" {
+		args["min"] = f.min
+	}
+	if f.max != "" {
+		args["max"] = f.max
+	}
+	return args
 }
 
 // oneOf lists words for people: a, b or c.

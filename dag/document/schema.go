@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// Dialect is the version of JSON Schema that is written here.
+const Dialect = "https://json-schema.org/draft/2020-12/schema"
+
 // Schema is one JSON Schema, or a part of one. Its keys are written in order of name,
 // so that the same types give the same bytes.
 type Schema map[string]any
@@ -31,7 +34,7 @@ func SchemaOf(v any, id, title string) Schema {
 		out = s.Defs[name].(Schema)
 		delete(s.Defs, name)
 	}
-	out["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	out["$schema"] = Dialect
 	out["$id"] = id
 	out["title"] = title
 	if len(s.Defs) > 0 {
@@ -76,13 +79,18 @@ func (s *Schemas) Of(t reflect.Type) Schema {
 func (s *Schemas) Object(types ...reflect.Type) Schema {
 	properties := map[string]any{}
 	required := []string{}
+	order := 0
 	for _, t := range types {
 		for _, f := range fieldsOf(t) {
 			ft := t.Field(f.index).Type
 			if f.later {
 				continue
 			}
-			properties[f.name] = s.property(&f, ft)
+			order += orderStep
+			p := s.property(&f, ft)
+			hint(p, &f, ft)
+			p[Order] = order
+			properties[f.name] = p
 			if f.required {
 				required = append(required, f.name)
 			}
@@ -94,6 +102,32 @@ func (s *Schemas) Object(types ...reflect.Type) Schema {
 		out["required"] = required
 	}
 	return out
+}
+
+// The keywords of ours in a schema. A validator passes over them, a form is laid out by them.
+const (
+	Order    = "x-order"    // the place among the properties of one map, ascending
+	Editor   = "x-editor"   // which control edits the value
+	Advanced = "x-advanced" // true: shown only when asked
+)
+
+// orderStep leaves room between two properties for whoever puts some in.
+const orderStep = 10
+
+// hint adds what a form wants to know and a validator does not.
+func hint(out Schema, f *field, t reflect.Type) {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case f.editor != "":
+		out[Editor] = f.editor
+	case t == reflect.TypeFor[Duration]():
+		out[Editor] = "duration"
+	}
+	if f.folded {
+		out[Advanced] = true
+	}
 }
 
 func (s *Schemas) property(f *field, t reflect.Type) Schema {

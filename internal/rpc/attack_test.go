@@ -214,14 +214,23 @@ func TestLargeMessagesAreRefused(t *testing.T) {
 		t.Errorf("Work with a message above the limit = %v, want ResourceExhausted by our own side", err)
 	}
 	// An attacker has no such limit on its side, and announces more than it sends.
+	got := s.post(t, Master_Join_FullMethodName, append(binary.BigEndian.AppendUint32([]byte{0}, 1<<32-1), "short"...))
+	if want := fmt.Sprint(int(codes.ResourceExhausted)); got != want {
+		t.Errorf("a message of 4 GiB was answered with status %q, want %s", got, want)
+	}
+	s.reached.Store(0) // our own Work call reached its handler, and failed there
+	s.stillServes(t)
+}
+
+// post makes a call of bytes as a worker, and gives the status that it is answered with.
+func (s *site) post(t *testing.T, method string, text []byte) (status string) {
+	t.Helper()
 	client := &http.Client{Transport: &http.Transport{
 		ForceAttemptHTTP2: true,
 		TLSClientConfig:   certificate(t, s.ca, registry.Worker, "w1").ClientTLS(registry.Master),
 	}}
 	defer client.CloseIdleConnections()
-	prefix := append([]byte{0}, binary.BigEndian.AppendUint32(nil, 1<<32-1)...)
-	req, err := http.NewRequestWithContext(deadline(t), http.MethodPost, "https://"+s.addr+Master_Join_FullMethodName,
-		bytes.NewReader(append(prefix, "short"...)))
+	req, err := http.NewRequestWithContext(deadline(t), http.MethodPost, "https://"+s.addr+method, bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,15 +242,10 @@ func TestLargeMessagesAreRefused(t *testing.T) {
 	}
 	io.Copy(io.Discard, answer.Body) // only the trailer matters
 	answer.Body.Close()              // it was read
-	got := answer.Trailer.Get("Grpc-Status")
-	if got == "" {
-		got = answer.Header.Get("Grpc-Status")
+	if got := answer.Trailer.Get("Grpc-Status"); got != "" {
+		return got
 	}
-	if want := fmt.Sprint(int(codes.ResourceExhausted)); got != want {
-		t.Errorf("a message of 4 GiB was answered with status %q, want %s", got, want)
-	}
-	s.reached.Store(0) // our own Work call reached its handler, and failed there
-	s.stillServes(t)
+	return answer.Header.Get("Grpc-Status")
 }
 
 func TestUnknownMethodsAreRefused(t *testing.T) {

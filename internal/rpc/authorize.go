@@ -39,26 +39,37 @@ const (
 func Peer(ctx context.Context) (Identity, error) {
 	from, ok := peer.FromContext(ctx)
 	if !ok {
-		return Identity{}, fmt.Errorf("no peer: %w", ErrIdentity)
+		return Identity{}, unauthenticated{fmt.Errorf("no peer: %w", ErrIdentity)}
 	}
-	info, ok := from.AuthInfo.(credentials.TLSInfo)
+	info, ok := tlsOf(from.AuthInfo)
 	if !ok || len(info.State.VerifiedChains) == 0 || len(info.State.VerifiedChains[0]) == 0 {
-		return Identity{}, fmt.Errorf("peer without certificate: %w", ErrIdentity)
+		return Identity{}, unauthenticated{fmt.Errorf("peer without certificate: %w", ErrIdentity)}
 	}
 	leaf := info.State.VerifiedChains[0][0]
 	// A connection may live longer than the certificate that opened it.
 	if time.Now().After(leaf.NotAfter) {
-		return Identity{}, fmt.Errorf("peer's certificate has expired: %w", ErrIdentity)
+		return Identity{}, unauthenticated{fmt.Errorf("peer's certificate has expired: %w", ErrIdentity)}
 	}
 	return identityOf(leaf)
 }
 
-// Refusal is one connection or call that was turned away.
-type Refusal struct {
-	Method string // empty for a connection that was refused in the handshake
-	Addr   string // of the peer, host:port
-	Peer   string // identity, when it has one
-	Reason string
+func tlsOf(info credentials.AuthInfo) (credentials.TLSInfo, bool) {
+	if w, ok := info.(watchedInfo); ok {
+		return w.TLSInfo, true
+	}
+	tls, ok := info.(credentials.TLSInfo)
+	return tls, ok
+}
+
+// unauthenticated is an error that answers a call as Unauthenticated: a certificate may run out between
+// the guard's look and the handler's.
+type unauthenticated struct{ error }
+
+func (u unauthenticated) Unwrap() error { return u.error }
+
+// GRPCStatus implements what status.FromError asks for.
+func (u unauthenticated) GRPCStatus() *status.Status {
+	return status.New(codes.Unauthenticated, u.Error())
 }
 
 // guard decides about calls and tells what it refused.
@@ -74,23 +85,28 @@ func (g *guard) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, 
 	if err := g.check(ctx, info.FullMethod); err != nil {
 		return nil, err
 	}
-	return handler(ctx, req)
+	answer, err := handler(ctx, req)
+	g.judge(ctx, info.FullMethod, err)
+	return answer, err
 }
 
 func (g *guard) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	if err := g.check(stream.Context(), info.FullMethod); err != nil {
 		return err
 	}
-	return handler(srv, stream)
+	err := handler(srv, heard{ServerStream: stream, guard: g, method: info.FullMethod})
+	g.judge(stream.Context(), info.FullMethod, err)
+	return err
 }
 
 // check decides about one call.
 func (g *guard) check(ctx context.Context, method string) error {
+	called(ctx)
 	roles, known := callers[method]
 	if known && len(roles) == 0 {
 		return nil
 	}
-	refusal := Refusal{Method: method}
+	refusal := Refusal{Kind: RefusedCaller, Method: method}
 	if from, ok := peer.FromContext(ctx); ok {
 		refusal.Addr = from.Addr.String()
 	}
@@ -100,7 +116,12 @@ func (g *guard) check(ctx context.Context, method string) error {
 		g.refuse(refusal)
 		return status.Error(codes.Unauthenticated, "a certificate of this cluster is needed; see porpoise token")
 	}
-	if !known || !slices.Contains(roles, id.Role) {
+	if !known {
+		refusal.Peer, refusal.Reason = id.String(), "no such method"
+		g.refuse(refusal)
+		return status.Errorf(codes.Unimplemented, "unknown method %.200s", method)
+	}
+	if !slices.Contains(roles, id.Role) {
 		refusal.Peer, refusal.Reason = id.String(), fmt.Sprintf("role %s may not call it", id.Role)
 		g.refuse(refusal)
 		return status.Errorf(codes.PermissionDenied, "a %s may not call %s", id.Role, method)
@@ -131,22 +152,4 @@ func (g *guard) refuse(r Refusal) {
 	if !quiet {
 		g.log.Warn("refused", "method", r.Method, "from", r.Addr, "peer", r.Peer, "reason", r.Reason)
 	}
-}
-
-// watched are transport credentials that tell of handshakes that failed.
-type watched struct {
-	credentials.TransportCredentials
-	guard *guard
-}
-
-func (w watched) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	secure, info, err := w.TransportCredentials.ServerHandshake(conn)
-	if err != nil {
-		w.guard.refuse(Refusal{Addr: conn.RemoteAddr().String(), Reason: err.Error()})
-	}
-	return secure, info, err
-}
-
-func (w watched) Clone() credentials.TransportCredentials {
-	return watched{TransportCredentials: w.TransportCredentials.Clone(), guard: w.guard}
 }

@@ -42,7 +42,7 @@ func TestEmbeddedRegistryServesNodesOfTheClusterOnly(t *testing.T) {
 		"TLS 1.2":             {&tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12, Certificates: worker.ClientTLS().Certificates}, false}, //nolint:gosec // the attacker doesn't care
 		"looking for workers": {worker.ClientTLS(registry.Worker), false},
 	} {
-		client, err := etcd.Dial(etcd.ClientConfig{Endpoints: []string{e.Addr()}, TLS: c.secure})
+		client, err := etcd.Dial(t.Context(), etcd.ClientConfig{Endpoints: []string{e.Addr()}, TLS: c.secure})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/porpoise/porpoise/registry"
 )
 
@@ -211,5 +214,13 @@ func TestCertificateIsDueInItsLastThird(t *testing.T) {
 	}
 	if !cert.Due(time.Now().Add(nodeLife*3/4)) || !cert.Due(time.Now().Add(2*nodeLife)) {
 		t.Error("not due in its last third")
+	}
+}
+
+func TestWhoHasNoIdentityIsUnauthenticated(t *testing.T) {
+	t.Parallel()
+	_, err := Peer(t.Context())
+	if status.Code(err) != codes.Unauthenticated {
+		t.Errorf("the status of %v is %s", err, status.Code(err))
 	}
 }

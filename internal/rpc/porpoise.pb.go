@@ -188,7 +188,7 @@ type Hello struct {
 	Version       string                 `protobuf:"bytes,6,opt,name=version,proto3" json:"version,omitempty"`
 	Address       string                 `protobuf:"bytes,7,opt,name=address,proto3" json:"address,omitempty"` // host name for people
 	TaskTypes     []string               `protobuf:"bytes,8,rep,name=task_types,json=taskTypes,proto3" json:"task_types,omitempty"`
-	Running       []*Running             `protobuf:"bytes,9,rep,name=running,proto3" json:"running,omitempty"` // attempts alive here, adopted ones too
+	Running       []*Running             `protobuf:"bytes,9,rep,name=running,proto3" json:"running,omitempty"` // attempts alive here, adopted ones too, and those over whose report waits: not lost
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -351,7 +351,7 @@ type Report struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	OutboxId      int64                  `protobuf:"varint,1,opt,name=outbox_id,json=outboxId,proto3" json:"outbox_id,omitempty"`
 	Attempt       *AttemptID             `protobuf:"bytes,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	State         string                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"` // running, success, failed, killed, returned
+	State         string                 `protobuf:"bytes,3,opt,name=state,proto3" json:"state,omitempty"` // running, success, failed, killed, returned, lost (its lease ended)
 	Reason        string                 `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	Message       string                 `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
 	StartedAt     int64                  `protobuf:"varint,6,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
@@ -653,6 +653,7 @@ type Welcome struct {
 	Master        string                 `protobuf:"bytes,1,opt,name=master,proto3" json:"master,omitempty"`
 	Incarnation   string                 `protobuf:"bytes,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
 	Cluster       string                 `protobuf:"bytes,3,opt,name=cluster,proto3" json:"cluster,omitempty"`
+	Generation    int64                  `protobuf:"varint,4,opt,name=generation,proto3" json:"generation,omitempty"` // of the cluster; it rises when it is restored from a backup. 0: not told
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -708,6 +709,13 @@ func (x *Welcome) GetCluster() string {
 	return ""
 }
 
+func (x *Welcome) GetGeneration() int64 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
 // Dispatch asks for one attempt. Sent again with the same token it is answered, not run again.
 type Dispatch struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
@@ -724,6 +732,7 @@ type Dispatch struct {
 	IdempotencyKey string                 `protobuf:"bytes,11,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	KillGraceMs    int64                  `protobuf:"varint,12,opt,name=kill_grace_ms,json=killGraceMs,proto3" json:"kill_grace_ms,omitempty"`
 	DryRun         bool                   `protobuf:"varint,13,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	Again          bool                   `protobuf:"varint,14,opt,name=again,proto3" json:"again,omitempty"` // was sent before, by this master or an earlier owner: it uses no ask
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -845,6 +854,13 @@ func (x *Dispatch) GetKillGraceMs() int64 {
 func (x *Dispatch) GetDryRun() bool {
 	if x != nil {
 		return x.DryRun
+	}
+	return false
+}
+
+func (x *Dispatch) GetAgain() bool {
+	if x != nil {
+		return x.Again
 	}
 	return false
 }
@@ -983,6 +999,7 @@ type TickReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
 	Verdicts      []*Verdict             `protobuf:"bytes,2,rep,name=verdicts,proto3" json:"verdicts,omitempty"`
+	Unsure        bool                   `protobuf:"varint,3,opt,name=unsure,proto3" json:"unsure,omitempty"` // this master can't tell whether it was replaced: no evidence for any lease
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1031,11 +1048,19 @@ func (x *TickReply) GetVerdicts() []*Verdict {
 	return nil
 }
 
+func (x *TickReply) GetUnsure() bool {
+	if x != nil {
+		return x.Unsure
+	}
+	return false
+}
+
 type Verdict struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Attempt       *AttemptID             `protobuf:"bytes,1,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	Verdict       string                 `protobuf:"bytes,2,opt,name=verdict,proto3" json:"verdict,omitempty"` // ok, gone, cancelled, stale, throttled, not_owner
 	RetryAfterMs  int64                  `protobuf:"varint,3,opt,name=retry_after_ms,json=retryAfterMs,proto3" json:"retry_after_ms,omitempty"`
+	Owner         string                 `protobuf:"bytes,4,opt,name=owner,proto3" json:"owner,omitempty"` // not_owner: who is, if known
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1089,6 +1114,13 @@ func (x *Verdict) GetRetryAfterMs() int64 {
 		return x.RetryAfterMs
 	}
 	return 0
+}
+
+func (x *Verdict) GetOwner() string {
+	if x != nil {
+		return x.Owner
+	}
+	return ""
 }
 
 type Waiting struct {
@@ -1199,6 +1231,7 @@ func (x *Hint) GetControls() []int64 {
 type Committed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Changes       []*Change              `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
+	Figures       *MasterFigures         `protobuf:"bytes,2,opt,name=figures,proto3" json:"figures,omitempty"` // every few seconds, unasked
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1240,6 +1273,74 @@ func (x *Committed) GetChanges() []*Change {
 	return nil
 }
 
+func (x *Committed) GetFigures() *MasterFigures {
+	if x != nil {
+		return x.Figures
+	}
+	return nil
+}
+
+// MasterFigures are how a master is doing. The counters begin with its process.
+type MasterFigures struct {
+	state              protoimpl.MessageState `protogen:"open.v1"`
+	RefusedConnections int64                  `protobuf:"varint,1,opt,name=refused_connections,json=refusedConnections,proto3" json:"refused_connections,omitempty"` // that made no call: no TLS, another cluster's certificate, garbage
+	RefusedCallers     int64                  `protobuf:"varint,2,opt,name=refused_callers,json=refusedCallers,proto3" json:"refused_callers,omitempty"`             // calls by who may not make them
+	RefusedMessages    int64                  `protobuf:"varint,3,opt,name=refused_messages,json=refusedMessages,proto3" json:"refused_messages,omitempty"`          // calls whose messages were too large, damaged, or not the caller's to say
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
+}
+
+func (x *MasterFigures) Reset() {
+	*x = MasterFigures{}
+	mi := &file_porpoise_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MasterFigures) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MasterFigures) ProtoMessage() {}
+
+func (x *MasterFigures) ProtoReflect() protoreflect.Message {
+	mi := &file_porpoise_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MasterFigures.ProtoReflect.Descriptor instead.
+func (*MasterFigures) Descriptor() ([]byte, []int) {
+	return file_porpoise_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *MasterFigures) GetRefusedConnections() int64 {
+	if x != nil {
+		return x.RefusedConnections
+	}
+	return 0
+}
+
+func (x *MasterFigures) GetRefusedCallers() int64 {
+	if x != nil {
+		return x.RefusedCallers
+	}
+	return 0
+}
+
+func (x *MasterFigures) GetRefusedMessages() int64 {
+	if x != nil {
+		return x.RefusedMessages
+	}
+	return 0
+}
+
 // Change says how far an instance has come in the store.
 type Change struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1254,7 +1355,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_porpoise_proto_msgTypes[16]
+	mi := &file_porpoise_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1266,7 +1367,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[16]
+	mi := &file_porpoise_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1279,7 +1380,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{16}
+	return file_porpoise_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Change) GetInstanceId() int64 {
@@ -1326,13 +1427,16 @@ type LogQuery struct {
 	Limit         int32                  `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`
 	Follow        bool                   `protobuf:"varint,6,opt,name=follow,proto3" json:"follow,omitempty"` // keep answering until the attempt ends or cancel comes
 	Cancel        bool                   `protobuf:"varint,7,opt,name=cancel,proto3" json:"cancel,omitempty"` // ends the query with this id
+	Line          int64                  `protobuf:"varint,8,opt,name=line,proto3" json:"line,omitempty"`     // from 1: begin there, whatever the offset; 0: by offset
+	Lines         int32                  `protobuf:"varint,9,opt,name=lines,proto3" json:"lines,omitempty"`   // end after so many; 0: no such bound
+	Search        *LogSearch             `protobuf:"bytes,10,opt,name=search,proto3" json:"search,omitempty"` // search from there instead of sending it
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LogQuery) Reset() {
 	*x = LogQuery{}
-	mi := &file_porpoise_proto_msgTypes[17]
+	mi := &file_porpoise_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1344,7 +1448,7 @@ func (x *LogQuery) String() string {
 func (*LogQuery) ProtoMessage() {}
 
 func (x *LogQuery) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[17]
+	mi := &file_porpoise_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1357,7 +1461,7 @@ func (x *LogQuery) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogQuery.ProtoReflect.Descriptor instead.
 func (*LogQuery) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{17}
+	return file_porpoise_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *LogQuery) GetId() int64 {
@@ -1409,23 +1513,134 @@ func (x *LogQuery) GetCancel() bool {
 	return false
 }
 
+func (x *LogQuery) GetLine() int64 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *LogQuery) GetLines() int32 {
+	if x != nil {
+		return x.Lines
+	}
+	return 0
+}
+
+func (x *LogQuery) GetSearch() *LogSearch {
+	if x != nil {
+		return x.Search
+	}
+	return nil
+}
+
+// LogSearch finds the lines that match, forward from the query's place or backward before it.
+type LogSearch struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Text          string                 `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	Regexp        bool                   `protobuf:"varint,2,opt,name=regexp,proto3" json:"regexp,omitempty"` // text is an RE2 expression
+	MatchCase     bool                   `protobuf:"varint,3,opt,name=match_case,json=matchCase,proto3" json:"match_case,omitempty"`
+	Backward      bool                   `protobuf:"varint,4,opt,name=backward,proto3" json:"backward,omitempty"`
+	Count         bool                   `protobuf:"varint,5,opt,name=count,proto3" json:"count,omitempty"` // go through the whole stream, so that hits are numbered and counted
+	Limit         int32                  `protobuf:"varint,6,opt,name=limit,proto3" json:"limit,omitempty"` // hits
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogSearch) Reset() {
+	*x = LogSearch{}
+	mi := &file_porpoise_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogSearch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogSearch) ProtoMessage() {}
+
+func (x *LogSearch) ProtoReflect() protoreflect.Message {
+	mi := &file_porpoise_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogSearch.ProtoReflect.Descriptor instead.
+func (*LogSearch) Descriptor() ([]byte, []int) {
+	return file_porpoise_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *LogSearch) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *LogSearch) GetRegexp() bool {
+	if x != nil {
+		return x.Regexp
+	}
+	return false
+}
+
+func (x *LogSearch) GetMatchCase() bool {
+	if x != nil {
+		return x.MatchCase
+	}
+	return false
+}
+
+func (x *LogSearch) GetBackward() bool {
+	if x != nil {
+		return x.Backward
+	}
+	return false
+}
+
+func (x *LogSearch) GetCount() bool {
+	if x != nil {
+		return x.Count
+	}
+	return false
+}
+
+func (x *LogSearch) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
 type LogAnswer struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Worker        string                 `protobuf:"bytes,1,opt,name=worker,proto3" json:"worker,omitempty"` // on the first message only: who dials
 	Incarnation   string                 `protobuf:"bytes,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
 	Id            int64                  `protobuf:"varint,3,opt,name=id,proto3" json:"id,omitempty"`
 	Data          []byte                 `protobuf:"bytes,4,opt,name=data,proto3" json:"data,omitempty"`
-	Offset        int64                  `protobuf:"varint,5,opt,name=offset,proto3" json:"offset,omitempty"` // of data
-	Size          int64                  `protobuf:"varint,6,opt,name=size,proto3" json:"size,omitempty"`     // of the stream so far
-	Eof           bool                   `protobuf:"varint,7,opt,name=eof,proto3" json:"eof,omitempty"`       // the attempt is over and nothing follows
-	Error         string                 `protobuf:"bytes,8,opt,name=error,proto3" json:"error,omitempty"`    // not_found, or why
+	Offset        int64                  `protobuf:"varint,5,opt,name=offset,proto3" json:"offset,omitempty"`      // of data
+	Size          int64                  `protobuf:"varint,6,opt,name=size,proto3" json:"size,omitempty"`          // of the stream so far
+	Eof           bool                   `protobuf:"varint,7,opt,name=eof,proto3" json:"eof,omitempty"`            // the attempt is over and nothing follows
+	Error         string                 `protobuf:"bytes,8,opt,name=error,proto3" json:"error,omitempty"`         // not_found, or why
+	Line          int64                  `protobuf:"varint,9,opt,name=line,proto3" json:"line,omitempty"`          // where data begins, from 1; 0: not known
+	Newlines      int64                  `protobuf:"varint,10,opt,name=newlines,proto3" json:"newlines,omitempty"` // line ends of the stream so far
+	Gap           *LogGap                `protobuf:"bytes,11,opt,name=gap,proto3" json:"gap,omitempty"`            // absent: nothing was dropped
+	Found         *LogFound              `protobuf:"bytes,12,opt,name=found,proto3" json:"found,omitempty"`        // answers a search
+	Figures       *WorkerFigures         `protobuf:"bytes,13,opt,name=figures,proto3" json:"figures,omitempty"`    // every few seconds, unasked
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *LogAnswer) Reset() {
 	*x = LogAnswer{}
-	mi := &file_porpoise_proto_msgTypes[18]
+	mi := &file_porpoise_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1437,7 +1652,7 @@ func (x *LogAnswer) String() string {
 func (*LogAnswer) ProtoMessage() {}
 
 func (x *LogAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[18]
+	mi := &file_porpoise_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1450,7 +1665,7 @@ func (x *LogAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogAnswer.ProtoReflect.Descriptor instead.
 func (*LogAnswer) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{18}
+	return file_porpoise_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *LogAnswer) GetWorker() string {
@@ -1509,6 +1724,576 @@ func (x *LogAnswer) GetError() string {
 	return ""
 }
 
+func (x *LogAnswer) GetLine() int64 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *LogAnswer) GetNewlines() int64 {
+	if x != nil {
+		return x.Newlines
+	}
+	return 0
+}
+
+func (x *LogAnswer) GetGap() *LogGap {
+	if x != nil {
+		return x.Gap
+	}
+	return nil
+}
+
+func (x *LogAnswer) GetFound() *LogFound {
+	if x != nil {
+		return x.Found
+	}
+	return nil
+}
+
+func (x *LogAnswer) GetFigures() *WorkerFigures {
+	if x != nil {
+		return x.Figures
+	}
+	return nil
+}
+
+// WorkerFigures are how a worker is doing. The counters begin with its process.
+type WorkerFigures struct {
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	Load            float64                `protobuf:"fixed64,1,opt,name=load,proto3" json:"load,omitempty"`
+	DriftMs         int64                  `protobuf:"varint,2,opt,name=drift_ms,json=driftMs,proto3" json:"drift_ms,omitempty"` // how late its last tick was
+	Running         int32                  `protobuf:"varint,3,opt,name=running,proto3" json:"running,omitempty"`
+	FreeSlots       int32                  `protobuf:"varint,4,opt,name=free_slots,json=freeSlots,proto3" json:"free_slots,omitempty"`
+	Outbox          int32                  `protobuf:"varint,5,opt,name=outbox,proto3" json:"outbox,omitempty"`                                            // reports without an ack
+	Draining        string                 `protobuf:"bytes,6,opt,name=draining,proto3" json:"draining,omitempty"`                                         // why it takes no work; empty: it does
+	FreeDisk        float64                `protobuf:"fixed64,7,opt,name=free_disk,json=freeDisk,proto3" json:"free_disk,omitempty"`                       // share of its data folder's disk, 0 to 1
+	DroppedLogBytes int64                  `protobuf:"varint,8,opt,name=dropped_log_bytes,json=droppedLogBytes,proto3" json:"dropped_log_bytes,omitempty"` // output that the disk did not take
+	Heartbeat       *HeartbeatFigures      `protobuf:"bytes,9,opt,name=heartbeat,proto3" json:"heartbeat,omitempty"`
+	RunnerRefused   int64                  `protobuf:"varint,10,opt,name=runner_refused,json=runnerRefused,proto3" json:"runner_refused,omitempty"` // connections to its runner that were turned away
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *WorkerFigures) Reset() {
+	*x = WorkerFigures{}
+	mi := &file_porpoise_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkerFigures) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkerFigures) ProtoMessage() {}
+
+func (x *WorkerFigures) ProtoReflect() protoreflect.Message {
+	mi := &file_porpoise_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkerFigures.ProtoReflect.Descriptor instead.
+func (*WorkerFigures) Descriptor() ([]byte, []int) {
+	return file_porpoise_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *WorkerFigures) GetLoad() float64 {
+	if x != nil {
+		return x.Load
+	}
+	return 0
+}
+
+func (x *WorkerFigures) GetDriftMs() int64 {
+	if x != nil {
+		return x.DriftMs
+	}
+	return 0
+}
+
+func (x *WorkerFigures) GetRunning() int32 {
+	if x != nil {
+		return x.Running
+	}
+	return 0
+}
+
+func (x *WorkerFigures) GetFreeSlots() int32 {
+	if x != nil {
+		return x.FreeSlots
+	}
+	return 0
+}
+
+func (x *WorkerFigures) GetOutbox() int32 {
+	if x != nil {
+		return x.Outbox
+	}
+	return 0
+}
+
+func (x *WorkerFigures) GetDraining() string {
+	if x != nil {
+		return x.Draining
+	}
+	return ""
+}
+
+func (x *WorkerFigures) GetFreeDisk() float64 {
+	if x != nil {
+		return x.FreeDisk
+	}
+	return 0
+}
+
+func (x *WorkerFigures) GetDroppedLogBytes() int64 {
+	if x != nil {
+		return x.DroppedLogBytes
+	}
+	return 0
+}
+
+func (x *WorkerFigures) GetHeartbeat() *HeartbeatFigures {
+	if x != nil {
+		return x.Heartbeat
+	}
+	return nil
+}
+
+func (x *WorkerFigures) GetRunnerRefused() int64 {
+	if x != nil {
+		return x.RunnerRefused
+	}
+	return 0
+}
+
+// HeartbeatFigures are those of the manager; counts are of attempts unless said.
+type HeartbeatFigures struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Main          int32                  `protobuf:"varint,1,opt,name=main,proto3" json:"main,omitempty"`
+	Backup        int32                  `protobuf:"varint,2,opt,name=backup,proto3" json:"backup,omitempty"`
+	InFlight      int32                  `protobuf:"varint,3,opt,name=in_flight,json=inFlight,proto3" json:"in_flight,omitempty"`
+	PeriodMs      int64                  `protobuf:"varint,4,opt,name=period_ms,json=periodMs,proto3" json:"period_ms,omitempty"`
+	CycleMs       int64                  `protobuf:"varint,5,opt,name=cycle_ms,json=cycleMs,proto3" json:"cycle_ms,omitempty"`
+	TimeoutMs     int64                  `protobuf:"varint,6,opt,name=timeout_ms,json=timeoutMs,proto3" json:"timeout_ms,omitempty"`
+	Batch         int32                  `protobuf:"varint,7,opt,name=batch,proto3" json:"batch,omitempty"`
+	Capacity      int32                  `protobuf:"varint,8,opt,name=capacity,proto3" json:"capacity,omitempty"`                     // slots that these settings allow
+	Utilisation   float64                `protobuf:"fixed64,9,opt,name=utilisation,proto3" json:"utilisation,omitempty"`              // of what can be sent in a cycle
+	LastCycle     int32                  `protobuf:"varint,10,opt,name=last_cycle,json=lastCycle,proto3" json:"last_cycle,omitempty"` // beats in the last whole cycle
+	Messages      int64                  `protobuf:"varint,11,opt,name=messages,proto3" json:"messages,omitempty"`
+	Sent          int64                  `protobuf:"varint,12,opt,name=sent,proto3" json:"sent,omitempty"`
+	Throttled     int64                  `protobuf:"varint,13,opt,name=throttled,proto3" json:"throttled,omitempty"`
+	Retried       int64                  `protobuf:"varint,14,opt,name=retried,proto3" json:"retried,omitempty"`
+	Moved         int64                  `protobuf:"varint,15,opt,name=moved,proto3" json:"moved,omitempty"`       // to the next cycle, after too many tries
+	Overruns      int64                  `protobuf:"varint,16,opt,name=overruns,proto3" json:"overruns,omitempty"` // cycles
+	Lapsed        int64                  `protobuf:"varint,17,opt,name=lapsed,proto3" json:"lapsed,omitempty"`
+	OldestMs      int64                  `protobuf:"varint,18,opt,name=oldest_ms,json=oldestMs,proto3" json:"oldest_ms,omitempty"` // longest silence now
+	NearDeadline  int32                  `protobuf:"varint,19,opt,name=near_deadline,json=nearDeadline,proto3" json:"near_deadline,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HeartbeatFigures) Reset() {
+	*x = HeartbeatFigures{}
+	mi := &file_porpoise_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HeartbeatFigures) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HeartbeatFigures) ProtoMessage() {}
+
+func (x *HeartbeatFigures) ProtoReflect() protoreflect.Message {
+	mi := &file_porpoise_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HeartbeatFigures.ProtoReflect.Descriptor instead.
+func (*HeartbeatFigures) Descriptor() ([]byte, []int) {
+	return file_porpoise_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *HeartbeatFigures) GetMain() int32 {
+	if x != nil {
+		return x.Main
+	}
+	return 0
+}
+
+func (x *HeartbeatFigures) GetBackup() int32 {
+	if x != nil {
+		return x.Backup
+	}
+	return 0
+}
+
+func (x *HeartbeatFigures) GetInFlight() int32 {
+	if x != nil {
+		return x.InFlight
+	}
+	return 0
+}
+
+func (x *HeartbeatFigures) GetPeriodMs() int64 {
+	if x != nil {
+		return x.PeriodMs
+	}
+	return 0
+}
+
+func (x *HeartbeatFigures) GetCycleMs() int64 {
+	if x != nil {
+		return x.CycleMs
+	}
+	return 0
+}
+
+func (x *HeartbeatFigures) GetTimeoutMs() int64 {
+	if x != nil {
+		return x.TimeoutMs
+	}
+	return 0
+}
+
+func (x *HeartbeatFigures) GetBatch() int32 {
+	if x != nil {
+		return x.Batch
+	}
+	return 0
+}
+
+func (x *HeartbeatFigures) GetCapacity() int32 {
+	if x != nil {
+		return x.Capacity
+	}
+	return 0
+}
+
+func (x *HeartbeatFigures) GetUtilisation() float64 {
+	if x != nil {
+		return x.Utilisation
+	}
+	return 0
+}
+
+func (x *HeartbeatFigures) GetLastCycle() int32 {
+	if x != nil {
+		return x.LastCycle
+	}
+	return 0
+}
+
+func (x *HeartbeatFigures) GetMessages() int64 {
+	if x != nil {
+		return x.Messages
+	}
+	return 0
+}
+
+func (x *HeartbeatFigures) GetSent() int64 {
+	if x != nil {
+		return x.Sent
+	}
+	return 0
+}
+
+func (x *HeartbeatFigures) GetThrottled() int64 {
+	if x != nil {
+		return x.Throttled
+	}
+	return 0
+}
+
+func (x *HeartbeatFigures) GetRetried() int64 {
+	if x != nil {
+		return x.Retried
+	}
+	return 0
+}
+
+func (x *HeartbeatFigures) GetMoved() int64 {
+	if x != nil {
+		return x.Moved
+	}
+	return 0
+}
+
+func (x *HeartbeatFigures) GetOverruns() int64 {
+	if x != nil {
+		return x.Overruns
+	}
+	return 0
+}
+
+func (x *HeartbeatFigures) GetLapsed() int64 {
+	if x != nil {
+		return x.Lapsed
+	}
+	return 0
+}
+
+func (x *HeartbeatFigures) GetOldestMs() int64 {
+	if x != nil {
+		return x.OldestMs
+	}
+	return 0
+}
+
+func (x *HeartbeatFigures) GetNearDeadline() int32 {
+	if x != nil {
+		return x.NearDeadline
+	}
+	return 0
+}
+
+// LogGap is what was dropped between head and tail: offsets, and the line ends before them.
+type LogGap struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	From          int64                  `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
+	To            int64                  `protobuf:"varint,2,opt,name=to,proto3" json:"to,omitempty"`
+	LinesFrom     int64                  `protobuf:"varint,3,opt,name=lines_from,json=linesFrom,proto3" json:"lines_from,omitempty"`
+	LinesTo       int64                  `protobuf:"varint,4,opt,name=lines_to,json=linesTo,proto3" json:"lines_to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogGap) Reset() {
+	*x = LogGap{}
+	mi := &file_porpoise_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogGap) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogGap) ProtoMessage() {}
+
+func (x *LogGap) ProtoReflect() protoreflect.Message {
+	mi := &file_porpoise_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogGap.ProtoReflect.Descriptor instead.
+func (*LogGap) Descriptor() ([]byte, []int) {
+	return file_porpoise_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *LogGap) GetFrom() int64 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *LogGap) GetTo() int64 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
+func (x *LogGap) GetLinesFrom() int64 {
+	if x != nil {
+		return x.LinesFrom
+	}
+	return 0
+}
+
+func (x *LogGap) GetLinesTo() int64 {
+	if x != nil {
+		return x.LinesTo
+	}
+	return 0
+}
+
+type LogFound struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Hits          []*LogHit              `protobuf:"bytes,1,rep,name=hits,proto3" json:"hits,omitempty"`          // in the order of the search
+	Total         int64                  `protobuf:"varint,2,opt,name=total,proto3" json:"total,omitempty"`       // of all matching lines that were seen
+	Whole         bool                   `protobuf:"varint,3,opt,name=whole,proto3" json:"whole,omitempty"`       // the search went to its end: with count, total is exact
+	Searched      int64                  `protobuf:"varint,4,opt,name=searched,proto3" json:"searched,omitempty"` // bytes
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogFound) Reset() {
+	*x = LogFound{}
+	mi := &file_porpoise_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogFound) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogFound) ProtoMessage() {}
+
+func (x *LogFound) ProtoReflect() protoreflect.Message {
+	mi := &file_porpoise_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogFound.ProtoReflect.Descriptor instead.
+func (*LogFound) Descriptor() ([]byte, []int) {
+	return file_porpoise_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *LogFound) GetHits() []*LogHit {
+	if x != nil {
+		return x.Hits
+	}
+	return nil
+}
+
+func (x *LogFound) GetTotal() int64 {
+	if x != nil {
+		return x.Total
+	}
+	return 0
+}
+
+func (x *LogFound) GetWhole() bool {
+	if x != nil {
+		return x.Whole
+	}
+	return false
+}
+
+func (x *LogFound) GetSearched() int64 {
+	if x != nil {
+		return x.Searched
+	}
+	return 0
+}
+
+type LogHit struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Offset        int64                  `protobuf:"varint,1,opt,name=offset,proto3" json:"offset,omitempty"` // of the line
+	Line          int64                  `protobuf:"varint,2,opt,name=line,proto3" json:"line,omitempty"`     // from 1
+	Number        int64                  `protobuf:"varint,3,opt,name=number,proto3" json:"number,omitempty"` // among all hits, from 1; 0: not counted
+	Text          string                 `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`      // the line as it is shown, without colours, cut
+	Start         int32                  `protobuf:"varint,5,opt,name=start,proto3" json:"start,omitempty"`   // of the first match in text, in UTF-16 units
+	Length        int32                  `protobuf:"varint,6,opt,name=length,proto3" json:"length,omitempty"`
+	More          []int32                `protobuf:"varint,7,rep,packed,name=more,proto3" json:"more,omitempty"` // start and length of each further match, at most 100 matches
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LogHit) Reset() {
+	*x = LogHit{}
+	mi := &file_porpoise_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LogHit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LogHit) ProtoMessage() {}
+
+func (x *LogHit) ProtoReflect() protoreflect.Message {
+	mi := &file_porpoise_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LogHit.ProtoReflect.Descriptor instead.
+func (*LogHit) Descriptor() ([]byte, []int) {
+	return file_porpoise_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *LogHit) GetOffset() int64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+func (x *LogHit) GetLine() int64 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *LogHit) GetNumber() int64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *LogHit) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *LogHit) GetStart() int32 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *LogHit) GetLength() int32 {
+	if x != nil {
+		return x.Length
+	}
+	return 0
+}
+
+func (x *LogHit) GetMore() []int32 {
+	if x != nil {
+		return x.More
+	}
+	return nil
+}
+
 type JoinRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Token         string                 `protobuf:"bytes,1,opt,name=token,proto3" json:"token,omitempty"`
@@ -1521,7 +2306,7 @@ type JoinRequest struct {
 
 func (x *JoinRequest) Reset() {
 	*x = JoinRequest{}
-	mi := &file_porpoise_proto_msgTypes[19]
+	mi := &file_porpoise_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1533,7 +2318,7 @@ func (x *JoinRequest) String() string {
 func (*JoinRequest) ProtoMessage() {}
 
 func (x *JoinRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[19]
+	mi := &file_porpoise_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1546,7 +2331,7 @@ func (x *JoinRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinRequest.ProtoReflect.Descriptor instead.
 func (*JoinRequest) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{19}
+	return file_porpoise_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *JoinRequest) GetToken() string {
@@ -1588,7 +2373,7 @@ type JoinResponse struct {
 
 func (x *JoinResponse) Reset() {
 	*x = JoinResponse{}
-	mi := &file_porpoise_proto_msgTypes[20]
+	mi := &file_porpoise_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1600,7 +2385,7 @@ func (x *JoinResponse) String() string {
 func (*JoinResponse) ProtoMessage() {}
 
 func (x *JoinResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[20]
+	mi := &file_porpoise_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1613,7 +2398,7 @@ func (x *JoinResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinResponse.ProtoReflect.Descriptor instead.
 func (*JoinResponse) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{20}
+	return file_porpoise_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *JoinResponse) GetCertificate() []byte {
@@ -1707,11 +2492,14 @@ const file_porpoise_proto_rawDesc = "" +
 	"\x04acks\x18\x04 \x03(\v2\x10.porpoise.v1.AckR\x04acks\x12*\n" +
 	"\x04tick\x18\x05 \x01(\v2\x16.porpoise.v1.TickReplyR\x04tick\x12\x16\n" +
 	"\x06unused\x18\x06 \x01(\x05R\x06unused\x12.\n" +
-	"\awaiting\x18\a \x03(\v2\x14.porpoise.v1.WaitingR\awaiting\"]\n" +
+	"\awaiting\x18\a \x03(\v2\x14.porpoise.v1.WaitingR\awaiting\"}\n" +
 	"\aWelcome\x12\x16\n" +
 	"\x06master\x18\x01 \x01(\tR\x06master\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\tR\vincarnation\x12\x18\n" +
-	"\acluster\x18\x03 \x01(\tR\acluster\"\xe3\x03\n" +
+	"\acluster\x18\x03 \x01(\tR\acluster\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x04 \x01(\x03R\n" +
+	"generation\"\xf9\x03\n" +
 	"\bDispatch\x120\n" +
 	"\aattempt\x18\x01 \x01(\v2\x16.porpoise.v1.AttemptIDR\aattempt\x12\x1f\n" +
 	"\vowner_epoch\x18\x02 \x01(\x03R\n" +
@@ -1728,7 +2516,8 @@ const file_porpoise_proto_rawDesc = "" +
 	" \x01(\tR\aproject\x12'\n" +
 	"\x0fidempotency_key\x18\v \x01(\tR\x0eidempotencyKey\x12\"\n" +
 	"\rkill_grace_ms\x18\f \x01(\x03R\vkillGraceMs\x12\x17\n" +
-	"\adry_run\x18\r \x01(\bR\x06dryRun\x1a6\n" +
+	"\adry_run\x18\r \x01(\bR\x06dryRun\x12\x14\n" +
+	"\x05again\x18\x0e \x01(\bR\x05again\x1a6\n" +
 	"\bEnvEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8c\x01\n" +
@@ -1741,22 +2530,29 @@ const file_porpoise_proto_rawDesc = "" +
 	"\x03Ack\x12\x1b\n" +
 	"\toutbox_id\x18\x01 \x01(\x03R\boutboxId\x12\x18\n" +
 	"\averdict\x18\x02 \x01(\tR\averdict\x12\x14\n" +
-	"\x05owner\x18\x03 \x01(\tR\x05owner\"M\n" +
+	"\x05owner\x18\x03 \x01(\tR\x05owner\"e\n" +
 	"\tTickReply\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x120\n" +
-	"\bverdicts\x18\x02 \x03(\v2\x14.porpoise.v1.VerdictR\bverdicts\"{\n" +
+	"\bverdicts\x18\x02 \x03(\v2\x14.porpoise.v1.VerdictR\bverdicts\x12\x16\n" +
+	"\x06unsure\x18\x03 \x01(\bR\x06unsure\"\x91\x01\n" +
 	"\aVerdict\x120\n" +
 	"\aattempt\x18\x01 \x01(\v2\x16.porpoise.v1.AttemptIDR\aattempt\x12\x18\n" +
 	"\averdict\x18\x02 \x01(\tR\averdict\x12$\n" +
-	"\x0eretry_after_ms\x18\x03 \x01(\x03R\fretryAfterMs\"5\n" +
+	"\x0eretry_after_ms\x18\x03 \x01(\x03R\fretryAfterMs\x12\x14\n" +
+	"\x05owner\x18\x04 \x01(\tR\x05owner\"5\n" +
 	"\aWaiting\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x05R\x05count\">\n" +
 	"\x04Hint\x12\x1a\n" +
 	"\bcommands\x18\x01 \x03(\x03R\bcommands\x12\x1a\n" +
-	"\bcontrols\x18\x02 \x03(\x03R\bcontrols\":\n" +
+	"\bcontrols\x18\x02 \x03(\x03R\bcontrols\"p\n" +
 	"\tCommitted\x12-\n" +
-	"\achanges\x18\x01 \x03(\v2\x13.porpoise.v1.ChangeR\achanges\"\x91\x01\n" +
+	"\achanges\x18\x01 \x03(\v2\x13.porpoise.v1.ChangeR\achanges\x124\n" +
+	"\afigures\x18\x02 \x01(\v2\x1a.porpoise.v1.MasterFiguresR\afigures\"\x94\x01\n" +
+	"\rMasterFigures\x12/\n" +
+	"\x13refused_connections\x18\x01 \x01(\x03R\x12refusedConnections\x12'\n" +
+	"\x0frefused_callers\x18\x02 \x01(\x03R\x0erefusedCallers\x12)\n" +
+	"\x10refused_messages\x18\x03 \x01(\x03R\x0frefusedMessages\"\x91\x01\n" +
 	"\x06Change\x12\x1f\n" +
 	"\vinstance_id\x18\x01 \x01(\x03R\n" +
 	"instanceId\x12\x1f\n" +
@@ -1765,7 +2561,7 @@ const file_porpoise_proto_rawDesc = "" +
 	"\n" +
 	"project_id\x18\x03 \x01(\x03R\tprojectId\x12\x10\n" +
 	"\x03seq\x18\x04 \x01(\x03R\x03seq\x12\x14\n" +
-	"\x05state\x18\x05 \x01(\tR\x05state\"\xc2\x01\n" +
+	"\x05state\x18\x05 \x01(\tR\x05state\"\x9c\x02\n" +
 	"\bLogQuery\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x120\n" +
 	"\aattempt\x18\x02 \x01(\v2\x16.porpoise.v1.AttemptIDR\aattempt\x12\x16\n" +
@@ -1773,7 +2569,19 @@ const file_porpoise_proto_rawDesc = "" +
 	"\x06offset\x18\x04 \x01(\x03R\x06offset\x12\x14\n" +
 	"\x05limit\x18\x05 \x01(\x05R\x05limit\x12\x16\n" +
 	"\x06follow\x18\x06 \x01(\bR\x06follow\x12\x16\n" +
-	"\x06cancel\x18\a \x01(\bR\x06cancel\"\xbd\x01\n" +
+	"\x06cancel\x18\a \x01(\bR\x06cancel\x12\x12\n" +
+	"\x04line\x18\b \x01(\x03R\x04line\x12\x14\n" +
+	"\x05lines\x18\t \x01(\x05R\x05lines\x12.\n" +
+	"\x06search\x18\n" +
+	" \x01(\v2\x16.porpoise.v1.LogSearchR\x06search\"\x9e\x01\n" +
+	"\tLogSearch\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12\x16\n" +
+	"\x06regexp\x18\x02 \x01(\bR\x06regexp\x12\x1d\n" +
+	"\n" +
+	"match_case\x18\x03 \x01(\bR\tmatchCase\x12\x1a\n" +
+	"\bbackward\x18\x04 \x01(\bR\bbackward\x12\x14\n" +
+	"\x05count\x18\x05 \x01(\bR\x05count\x12\x14\n" +
+	"\x05limit\x18\x06 \x01(\x05R\x05limit\"\xf7\x02\n" +
 	"\tLogAnswer\x12\x16\n" +
 	"\x06worker\x18\x01 \x01(\tR\x06worker\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\tR\vincarnation\x12\x0e\n" +
@@ -1782,7 +2590,68 @@ const file_porpoise_proto_rawDesc = "" +
 	"\x06offset\x18\x05 \x01(\x03R\x06offset\x12\x12\n" +
 	"\x04size\x18\x06 \x01(\x03R\x04size\x12\x10\n" +
 	"\x03eof\x18\a \x01(\bR\x03eof\x12\x14\n" +
-	"\x05error\x18\b \x01(\tR\x05error\"]\n" +
+	"\x05error\x18\b \x01(\tR\x05error\x12\x12\n" +
+	"\x04line\x18\t \x01(\x03R\x04line\x12\x1a\n" +
+	"\bnewlines\x18\n" +
+	" \x01(\x03R\bnewlines\x12%\n" +
+	"\x03gap\x18\v \x01(\v2\x13.porpoise.v1.LogGapR\x03gap\x12+\n" +
+	"\x05found\x18\f \x01(\v2\x15.porpoise.v1.LogFoundR\x05found\x124\n" +
+	"\afigures\x18\r \x01(\v2\x1a.porpoise.v1.WorkerFiguresR\afigures\"\xd8\x02\n" +
+	"\rWorkerFigures\x12\x12\n" +
+	"\x04load\x18\x01 \x01(\x01R\x04load\x12\x19\n" +
+	"\bdrift_ms\x18\x02 \x01(\x03R\adriftMs\x12\x18\n" +
+	"\arunning\x18\x03 \x01(\x05R\arunning\x12\x1d\n" +
+	"\n" +
+	"free_slots\x18\x04 \x01(\x05R\tfreeSlots\x12\x16\n" +
+	"\x06outbox\x18\x05 \x01(\x05R\x06outbox\x12\x1a\n" +
+	"\bdraining\x18\x06 \x01(\tR\bdraining\x12\x1b\n" +
+	"\tfree_disk\x18\a \x01(\x01R\bfreeDisk\x12*\n" +
+	"\x11dropped_log_bytes\x18\b \x01(\x03R\x0fdroppedLogBytes\x12;\n" +
+	"\theartbeat\x18\t \x01(\v2\x1d.porpoise.v1.HeartbeatFiguresR\theartbeat\x12%\n" +
+	"\x0erunner_refused\x18\n" +
+	" \x01(\x03R\rrunnerRefused\"\x99\x04\n" +
+	"\x10HeartbeatFigures\x12\x12\n" +
+	"\x04main\x18\x01 \x01(\x05R\x04main\x12\x16\n" +
+	"\x06backup\x18\x02 \x01(\x05R\x06backup\x12\x1b\n" +
+	"\tin_flight\x18\x03 \x01(\x05R\binFlight\x12\x1b\n" +
+	"\tperiod_ms\x18\x04 \x01(\x03R\bperiodMs\x12\x19\n" +
+	"\bcycle_ms\x18\x05 \x01(\x03R\acycleMs\x12\x1d\n" +
+	"\n" +
+	"timeout_ms\x18\x06 \x01(\x03R\ttimeoutMs\x12\x14\n" +
+	"\x05batch\x18\a \x01(\x05R\x05batch\x12\x1a\n" +
+	"\bcapacity\x18\b \x01(\x05R\bcapacity\x12 \n" +
+	"\vutilisation\x18\t \x01(\x01R\vutilisation\x12\x1d\n" +
+	"\n" +
+	"last_cycle\x18\n" +
+	" \x01(\x05R\tlastCycle\x12\x1a\n" +
+	"\bmessages\x18\v \x01(\x03R\bmessages\x12\x12\n" +
+	"\x04sent\x18\f \x01(\x03R\x04sent\x12\x1c\n" +
+	"\tthrottled\x18\r \x01(\x03R\tthrottled\x12\x18\n" +
+	"\aretried\x18\x0e \x01(\x03R\aretried\x12\x14\n" +
+	"\x05moved\x18\x0f \x01(\x03R\x05moved\x12\x1a\n" +
+	"\boverruns\x18\x10 \x01(\x03R\boverruns\x12\x16\n" +
+	"\x06lapsed\x18\x11 \x01(\x03R\x06lapsed\x12\x1b\n" +
+	"\toldest_ms\x18\x12 \x01(\x03R\boldestMs\x12#\n" +
+	"\rnear_deadline\x18\x13 \x01(\x05R\fnearDeadline\"f\n" +
+	"\x06LogGap\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\x03R\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\x03R\x02to\x12\x1d\n" +
+	"\n" +
+	"lines_from\x18\x03 \x01(\x03R\tlinesFrom\x12\x19\n" +
+	"\blines_to\x18\x04 \x01(\x03R\alinesTo\"{\n" +
+	"\bLogFound\x12'\n" +
+	"\x04hits\x18\x01 \x03(\v2\x13.porpoise.v1.LogHitR\x04hits\x12\x14\n" +
+	"\x05total\x18\x02 \x01(\x03R\x05total\x12\x14\n" +
+	"\x05whole\x18\x03 \x01(\bR\x05whole\x12\x1a\n" +
+	"\bsearched\x18\x04 \x01(\x03R\bsearched\"\xa2\x01\n" +
+	"\x06LogHit\x12\x16\n" +
+	"\x06offset\x18\x01 \x01(\x03R\x06offset\x12\x12\n" +
+	"\x04line\x18\x02 \x01(\x03R\x04line\x12\x16\n" +
+	"\x06number\x18\x03 \x01(\x03R\x06number\x12\x12\n" +
+	"\x04text\x18\x04 \x01(\tR\x04text\x12\x14\n" +
+	"\x05start\x18\x05 \x01(\x05R\x05start\x12\x16\n" +
+	"\x06length\x18\x06 \x01(\x05R\x06length\x12\x12\n" +
+	"\x04more\x18\a \x03(\x05R\x04more\"]\n" +
 	"\vJoinRequest\x12\x14\n" +
 	"\x05token\x18\x01 \x01(\tR\x05token\x12\x12\n" +
 	"\x04node\x18\x02 \x01(\tR\x04node\x12\x12\n" +
@@ -1811,31 +2680,38 @@ func file_porpoise_proto_rawDescGZIP() []byte {
 	return file_porpoise_proto_rawDescData
 }
 
-var file_porpoise_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_porpoise_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_porpoise_proto_goTypes = []any{
-	(*AttemptID)(nil),     // 0: porpoise.v1.AttemptID
-	(*WorkerMessage)(nil), // 1: porpoise.v1.WorkerMessage
-	(*Hello)(nil),         // 2: porpoise.v1.Hello
-	(*Running)(nil),       // 3: porpoise.v1.Running
-	(*Report)(nil),        // 4: porpoise.v1.Report
-	(*Tick)(nil),          // 5: porpoise.v1.Tick
-	(*MasterMessage)(nil), // 6: porpoise.v1.MasterMessage
-	(*Welcome)(nil),       // 7: porpoise.v1.Welcome
-	(*Dispatch)(nil),      // 8: porpoise.v1.Dispatch
-	(*Kill)(nil),          // 9: porpoise.v1.Kill
-	(*Ack)(nil),           // 10: porpoise.v1.Ack
-	(*TickReply)(nil),     // 11: porpoise.v1.TickReply
-	(*Verdict)(nil),       // 12: porpoise.v1.Verdict
-	(*Waiting)(nil),       // 13: porpoise.v1.Waiting
-	(*Hint)(nil),          // 14: porpoise.v1.Hint
-	(*Committed)(nil),     // 15: porpoise.v1.Committed
-	(*Change)(nil),        // 16: porpoise.v1.Change
-	(*LogQuery)(nil),      // 17: porpoise.v1.LogQuery
-	(*LogAnswer)(nil),     // 18: porpoise.v1.LogAnswer
-	(*JoinRequest)(nil),   // 19: porpoise.v1.JoinRequest
-	(*JoinResponse)(nil),  // 20: porpoise.v1.JoinResponse
-	nil,                   // 21: porpoise.v1.Report.OutputsEntry
-	nil,                   // 22: porpoise.v1.Dispatch.EnvEntry
+	(*AttemptID)(nil),        // 0: porpoise.v1.AttemptID
+	(*WorkerMessage)(nil),    // 1: porpoise.v1.WorkerMessage
+	(*Hello)(nil),            // 2: porpoise.v1.Hello
+	(*Running)(nil),          // 3: porpoise.v1.Running
+	(*Report)(nil),           // 4: porpoise.v1.Report
+	(*Tick)(nil),             // 5: porpoise.v1.Tick
+	(*MasterMessage)(nil),    // 6: porpoise.v1.MasterMessage
+	(*Welcome)(nil),          // 7: porpoise.v1.Welcome
+	(*Dispatch)(nil),         // 8: porpoise.v1.Dispatch
+	(*Kill)(nil),             // 9: porpoise.v1.Kill
+	(*Ack)(nil),              // 10: porpoise.v1.Ack
+	(*TickReply)(nil),        // 11: porpoise.v1.TickReply
+	(*Verdict)(nil),          // 12: porpoise.v1.Verdict
+	(*Waiting)(nil),          // 13: porpoise.v1.Waiting
+	(*Hint)(nil),             // 14: porpoise.v1.Hint
+	(*Committed)(nil),        // 15: porpoise.v1.Committed
+	(*MasterFigures)(nil),    // 16: porpoise.v1.MasterFigures
+	(*Change)(nil),           // 17: porpoise.v1.Change
+	(*LogQuery)(nil),         // 18: porpoise.v1.LogQuery
+	(*LogSearch)(nil),        // 19: porpoise.v1.LogSearch
+	(*LogAnswer)(nil),        // 20: porpoise.v1.LogAnswer
+	(*WorkerFigures)(nil),    // 21: porpoise.v1.WorkerFigures
+	(*HeartbeatFigures)(nil), // 22: porpoise.v1.HeartbeatFigures
+	(*LogGap)(nil),           // 23: porpoise.v1.LogGap
+	(*LogFound)(nil),         // 24: porpoise.v1.LogFound
+	(*LogHit)(nil),           // 25: porpoise.v1.LogHit
+	(*JoinRequest)(nil),      // 26: porpoise.v1.JoinRequest
+	(*JoinResponse)(nil),     // 27: porpoise.v1.JoinResponse
+	nil,                      // 28: porpoise.v1.Report.OutputsEntry
+	nil,                      // 29: porpoise.v1.Dispatch.EnvEntry
 }
 var file_porpoise_proto_depIdxs = []int32{
 	2,  // 0: porpoise.v1.WorkerMessage.hello:type_name -> porpoise.v1.Hello
@@ -1844,7 +2720,7 @@ var file_porpoise_proto_depIdxs = []int32{
 	3,  // 3: porpoise.v1.Hello.running:type_name -> porpoise.v1.Running
 	0,  // 4: porpoise.v1.Running.attempt:type_name -> porpoise.v1.AttemptID
 	0,  // 5: porpoise.v1.Report.attempt:type_name -> porpoise.v1.AttemptID
-	21, // 6: porpoise.v1.Report.outputs:type_name -> porpoise.v1.Report.OutputsEntry
+	28, // 6: porpoise.v1.Report.outputs:type_name -> porpoise.v1.Report.OutputsEntry
 	3,  // 7: porpoise.v1.Tick.running:type_name -> porpoise.v1.Running
 	7,  // 8: porpoise.v1.MasterMessage.welcome:type_name -> porpoise.v1.Welcome
 	8,  // 9: porpoise.v1.MasterMessage.dispatches:type_name -> porpoise.v1.Dispatch
@@ -1853,25 +2729,32 @@ var file_porpoise_proto_depIdxs = []int32{
 	11, // 12: porpoise.v1.MasterMessage.tick:type_name -> porpoise.v1.TickReply
 	13, // 13: porpoise.v1.MasterMessage.waiting:type_name -> porpoise.v1.Waiting
 	0,  // 14: porpoise.v1.Dispatch.attempt:type_name -> porpoise.v1.AttemptID
-	22, // 15: porpoise.v1.Dispatch.env:type_name -> porpoise.v1.Dispatch.EnvEntry
+	29, // 15: porpoise.v1.Dispatch.env:type_name -> porpoise.v1.Dispatch.EnvEntry
 	0,  // 16: porpoise.v1.Kill.attempt:type_name -> porpoise.v1.AttemptID
 	12, // 17: porpoise.v1.TickReply.verdicts:type_name -> porpoise.v1.Verdict
 	0,  // 18: porpoise.v1.Verdict.attempt:type_name -> porpoise.v1.AttemptID
-	16, // 19: porpoise.v1.Committed.changes:type_name -> porpoise.v1.Change
-	0,  // 20: porpoise.v1.LogQuery.attempt:type_name -> porpoise.v1.AttemptID
-	1,  // 21: porpoise.v1.Master.Work:input_type -> porpoise.v1.WorkerMessage
-	14, // 22: porpoise.v1.Master.Watch:input_type -> porpoise.v1.Hint
-	19, // 23: porpoise.v1.Master.Join:input_type -> porpoise.v1.JoinRequest
-	18, // 24: porpoise.v1.Logs.Serve:input_type -> porpoise.v1.LogAnswer
-	6,  // 25: porpoise.v1.Master.Work:output_type -> porpoise.v1.MasterMessage
-	15, // 26: porpoise.v1.Master.Watch:output_type -> porpoise.v1.Committed
-	20, // 27: porpoise.v1.Master.Join:output_type -> porpoise.v1.JoinResponse
-	17, // 28: porpoise.v1.Logs.Serve:output_type -> porpoise.v1.LogQuery
-	25, // [25:29] is the sub-list for method output_type
-	21, // [21:25] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	17, // 19: porpoise.v1.Committed.changes:type_name -> porpoise.v1.Change
+	16, // 20: porpoise.v1.Committed.figures:type_name -> porpoise.v1.MasterFigures
+	0,  // 21: porpoise.v1.LogQuery.attempt:type_name -> porpoise.v1.AttemptID
+	19, // 22: porpoise.v1.LogQuery.search:type_name -> porpoise.v1.LogSearch
+	23, // 23: porpoise.v1.LogAnswer.gap:type_name -> porpoise.v1.LogGap
+	24, // 24: porpoise.v1.LogAnswer.found:type_name -> porpoise.v1.LogFound
+	21, // 25: porpoise.v1.LogAnswer.figures:type_name -> porpoise.v1.WorkerFigures
+	22, // 26: porpoise.v1.WorkerFigures.heartbeat:type_name -> porpoise.v1.HeartbeatFigures
+	25, // 27: porpoise.v1.LogFound.hits:type_name -> porpoise.v1.LogHit
+	1,  // 28: porpoise.v1.Master.Work:input_type -> porpoise.v1.WorkerMessage
+	14, // 29: porpoise.v1.Master.Watch:input_type -> porpoise.v1.Hint
+	26, // 30: porpoise.v1.Master.Join:input_type -> porpoise.v1.JoinRequest
+	20, // 31: porpoise.v1.Logs.Serve:input_type -> porpoise.v1.LogAnswer
+	6,  // 32: porpoise.v1.Master.Work:output_type -> porpoise.v1.MasterMessage
+	15, // 33: porpoise.v1.Master.Watch:output_type -> porpoise.v1.Committed
+	27, // 34: porpoise.v1.Master.Join:output_type -> porpoise.v1.JoinResponse
+	18, // 35: porpoise.v1.Logs.Serve:output_type -> porpoise.v1.LogQuery
+	32, // [32:36] is the sub-list for method output_type
+	28, // [28:32] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_porpoise_proto_init() }
@@ -1885,7 +2768,7 @@ func file_porpoise_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_porpoise_proto_rawDesc), len(file_porpoise_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   23,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -55,6 +55,7 @@ func NewServer(cfg ServerConfig) (*grpc.Server, error) {
 		grpc.Creds(watched{TransportCredentials: credentials.NewTLS(cfg.Certificate.ServerTLS()), guard: g}),
 		grpc.ChainUnaryInterceptor(g.unary),
 		grpc.ChainStreamInterceptor(g.stream),
+		grpc.UnknownServiceHandler(unknown),
 		grpc.MaxRecvMsgSize(MaxMessageBytes),
 		grpc.MaxSendMsgSize(MaxMessageBytes),
 		grpc.MaxConcurrentStreams(maxStreams),

@@ -7,7 +7,9 @@
 package dispatch
 
 import (
+	"cmp"
 	"container/heap"
+	"maps"
 	"slices"
 
 	"github.com/porpoise/porpoise/dag"
@@ -39,8 +41,10 @@ type Grant struct {
 // Core is the state of the dispatcher: steps in, grants out, no clock and no I/O. It
 // is not safe for concurrent use; Dispatcher is.
 //
-// Invariant: while a worker has an ask left, no group of it has a task queued.
+// Invariant: while a worker has an ask left, no group of it has a task queued, unless nothing is
+// given out at all.
 type Core struct {
+	held    bool
 	groups  map[string]*group
 	workers map[rpc.Process]*worker
 }
@@ -98,6 +102,10 @@ func (c *Core) Ask(who rpc.Process, n int) []Grant {
 	if w == nil || n <= 0 {
 		return nil
 	}
+	if c.held {
+		w.asks += n
+		return nil
+	}
 	var grants []Grant
 	for ; n > 0; n-- {
 		name := c.first(w.groups)
@@ -144,6 +152,9 @@ func (c *Core) Recall(who rpc.Process, n int) int {
 func (c *Core) Offer(item Item) (Grant, bool) {
 	g := c.group(item.Group)
 	for range g.ring {
+		if c.held {
+			break
+		}
 		w := g.ring[g.turn%len(g.ring)]
 		g.turn = (g.turn + 1) % len(g.ring)
 		if w.asks > 0 {
@@ -172,6 +183,33 @@ func (c *Core) Withdraw(name string, key Key) {
 // Refuse gives the ask of a grant that was not used back to its worker; the next task
 // that waits gets it.
 func (c *Core) Refuse(who rpc.Process) []Grant { return c.Ask(who, 1) }
+
+// Hold lets asks and tasks wait for one another until Release.
+func (c *Core) Hold() { c.held = true }
+
+// Release gives out again, and returns the grants that could have been made meanwhile, one per worker
+// in turn.
+func (c *Core) Release() []Grant {
+	if !c.held {
+		return nil
+	}
+	c.held = false
+	workers := slices.SortedFunc(maps.Values(c.workers), func(a, b *worker) int { return cmp.Compare(a.String(), b.String()) })
+	var grants []Grant
+	for more := true; more; {
+		more = false
+		for _, w := range workers {
+			if w.asks == 0 {
+				continue
+			}
+			w.asks--
+			if given := c.Ask(w.Process, 1); len(given) > 0 {
+				grants, more = append(grants, given...), true
+			}
+		}
+	}
+	return grants
+}
 
 // Queued returns how many tasks of each group wait for an ask.
 func (c *Core) Queued() map[string]int {

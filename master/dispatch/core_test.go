@@ -155,3 +155,29 @@ func TestNoAskIsLostOrDoubled(t *testing.T) {
 		}
 	})
 }
+
+func TestAHeldCoreGivesOutNothingUntilItsRelease(t *testing.T) {
+	t.Parallel()
+	c := NewCore()
+	for _, node := range []string{"w1", "w2"} {
+		c.Join(rpc.Process{Node: node}, []string{"g"})
+	}
+	c.Hold()
+	for i := range 3 {
+		if _, ok := c.Offer(item(i, "g")); ok {
+			t.Fatal("a held core gave a task")
+		}
+	}
+	for _, node := range []string{"w1", "w2"} {
+		if grants := c.Ask(rpc.Process{Node: node}, 2); len(grants) != 0 {
+			t.Fatalf("a held core gave %v", grants)
+		}
+	}
+	given := map[string]int{}
+	for _, g := range c.Release() {
+		given[g.Worker.Node]++
+	}
+	if given["w1"] != 2 || given["w2"] != 1 || c.Asks(rpc.Process{Node: "w2"}) != 1 || len(c.Release()) != 0 {
+		t.Errorf("the release gave %v and left %d asks, want 2 and 1, and 1 ask", given, c.Asks(rpc.Process{Node: "w2"}))
+	}
+}

@@ -1,6 +1,8 @@
 package dispatch
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/porpoise/porpoise/internal/rpc"
@@ -22,8 +24,33 @@ type Dispatcher struct {
 	// Notify tells a worker that its group has tasks waiting.
 	Notify func(Notice)
 
-	mu   sync.Mutex
-	core *Core
+	mu      sync.Mutex
+	core    *Core
+	stopped bool
+}
+
+// Stop ends the giving out of tasks: asks and tasks wait from now on.
+func (d *Dispatcher) Stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stopped = true
+}
+
+// Hold lets asks and tasks wait for one another until Release.
+func (d *Dispatcher) Hold() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.core.Hold()
+}
+
+// Release gives tasks out again, also those that have waited meanwhile.
+func (d *Dispatcher) Release() {
+	d.mu.Lock()
+	grants := d.core.Release()
+	d.mu.Unlock()
+	for _, grant := range grants {
+		d.Deliver(grant)
+	}
 }
 
 // New returns a Dispatcher; Deliver and Notify must be set before its first use.
@@ -52,6 +79,10 @@ func (d *Dispatcher) Leave(who rpc.Process) {
 // Ask adds n asks of a worker and delivers the tasks that waited for them.
 func (d *Dispatcher) Ask(who rpc.Process, n int) {
 	d.mu.Lock()
+	if d.stopped {
+		d.mu.Unlock()
+		return
+	}
 	grants := d.core.Ask(who, n)
 	d.mu.Unlock()
 	for _, grant := range grants {
@@ -73,6 +104,10 @@ func (d *Dispatcher) Recall(who rpc.Process, n int) int {
 // when it is the first that waits.
 func (d *Dispatcher) Offer(item Item) (Grant, bool) {
 	d.mu.Lock()
+	if d.stopped {
+		d.mu.Unlock()
+		return Grant{}, false
+	}
 	grant, ok := d.core.Offer(item)
 	var members []rpc.Process
 	count := 0
@@ -95,7 +130,9 @@ func (d *Dispatcher) Offer(item Item) (Grant, bool) {
 func (d *Dispatcher) Remind() {
 	var notices []Notice
 	d.mu.Lock()
-	for group, count := range d.core.Queued() {
+	queued := d.core.Queued()
+	for _, group := range slices.Sorted(maps.Keys(queued)) {
+		count := queued[group]
 		for _, who := range d.core.Members(group) {
 			notices = append(notices, Notice{Worker: who, Group: group, Count: count})
 		}

@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"crypto/rand"
 	"sync"
+	"time"
 
 	"github.com/porpoise/porpoise/dag"
 )
@@ -18,11 +18,15 @@ type actor struct {
 	// controls are the control rows that have been seen: a row is read again until its answer is committed.
 	controls map[int64]struct{}
 	restored bool    // actions still due must be asked for before the first mail
+	woken    bool    // it had been evicted: nothing is to be written only because it is back
 	done     *commit // what the last commit gave, to be followed up by the next stepper
+	turn     *commit // the turn that is being stepped, until it is on its way
+	taken    []mail  // the mail of that turn which is not stepped yet
 
-	mu    sync.Mutex // guards what follows
-	phase phase
-	mail  []mail
+	mu     sync.Mutex // guards what follows
+	phase  phase
+	mail   []mail
+	idleAt time.Time // since when it is idle
 }
 
 type phase uint8
@@ -46,14 +50,14 @@ type mail struct {
 	assigned bool
 }
 
-// newToken returns a name for one attempt that nobody can guess.
-func newToken() string { return rand.Text() }
-
 // post puts a mail into an instance's mailbox and queues the instance. It returns false if the
 // instance is not here or its mailbox is full.
 func (e *Engine) post(instance int64, m mail) bool {
 	e.mu.Lock()
 	a := e.actors[instance]
+	if e.leaving {
+		a = nil
+	}
 	e.mu.Unlock()
 	return a != nil && e.mailTo(a, m)
 }
@@ -76,24 +80,28 @@ func (e *Engine) mailTo(a *actor, mails ...mail) bool {
 	return true
 }
 
-// collect takes all mail of an actor that a stepper has taken up.
-func (a *actor) collect() []mail {
+// collect takes all mail of an actor that a stepper has taken up; false says that it was dropped
+// while it waited for that.
+func (a *actor) collect() (mails []mail, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.phase == gone {
+		return nil, false
+	}
 	a.phase = busy
-	mails := a.mail
+	mails = a.mail
 	a.mail = nil
-	return mails
+	return mails, true
 }
 
 // rest lets an actor wait for mail; it returns false if some has come meanwhile.
-func (a *actor) rest() bool {
+func (a *actor) rest(now time.Time) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.mail) > 0 {
 		return false
 	}
-	a.phase = idle
+	a.phase, a.idleAt = idle, now
 	return true
 }
 
@@ -118,14 +126,21 @@ func (q *runQueue) push(a *actor) {
 	q.some.Signal()
 }
 
-// take waits for an actor; nil means that the queue is closed.
-func (q *runQueue) take() *actor {
+// wait waits for an actor; false means that the queue is closed.
+func (q *runQueue) wait() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.actors) == 0 && !q.closed {
 		q.some.Wait()
 	}
-	if q.closed {
+	return !q.closed
+}
+
+// take returns the actor that has waited longest, or nil.
+func (q *runQueue) take() *actor {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.actors) == 0 {
 		return nil
 	}
 	a := q.actors[0]

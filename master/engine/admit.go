@@ -3,45 +3,62 @@ package engine
 import (
 	"errors"
 	"fmt"
-	"sync"
+	"runtime/debug"
 
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/sql"
 )
 
-// Admit takes instances that were claimed or taken over for this engine's owner. One whose
-// rows or definition cannot be read is quarantined; the others go on.
-func (e *Engine) Admit(claimed []sql.Claimed) {
+// Admit takes instances that were claimed for this engine's owner. One whose rows or definition
+// cannot be read is quarantined; the others go on. Those that it has already are passed over.
+func (e *Engine) Admit(claimed []sql.Claimed) { e.Adopt(claimed, nil) }
+
+// Adopt is Admit for instances of an owner that is gone. The tally, unless it is nil, is told what
+// becomes of their live attempts.
+func (e *Engine) Adopt(claimed []sql.Claimed, tally *Tally) {
 	for i := range claimed {
-		c := &claimed[i]
-		a, begin, err := e.admissible(c)
-		if err != nil {
-			e.log.Error("instance cannot be loaded, quarantined", "instance", c.Instance.ID, "error", err)
-			e.quarantineRow(&actor{in: &dag.Instance{ID: c.Instance.ID}, epoch: c.Instance.OwnerEpoch}, err.Error())
-			continue
-		}
-		e.insert(a, begin, c.Controls)
+		e.admit(&claimed[i], admission{tally: tally})
 	}
 }
 
-// maxCrashes is how often an instance may be taken up without ever getting to a commit. A
-// master that it takes down takes its other instances down too.
-const maxCrashes = 3
+// admission is how an instance comes into memory.
+type admission struct {
+	tally *Tally
+	woken bool // it had been evicted from memory by this very engine
+}
+
+func (e *Engine) admit(c *sql.Claimed, how admission) {
+	a := &actor{in: &dag.Instance{ID: c.Instance.ID}, epoch: c.Instance.OwnerEpoch}
+	defer func() {
+		if r := recover(); r != nil {
+			e.crashed(a, r, debug.Stack())
+		}
+	}()
+	loaded, begin, err := e.admissible(c)
+	if err != nil {
+		e.log.Error("instance cannot be loaded, quarantined", "instance", c.Instance.ID, "error", err)
+		e.quarantineRow(a, err.Error())
+		return
+	}
+	a = loaded
+	a.woken = how.woken
+	e.insert(a, begin, c.Controls, how.tally)
+}
 
 // admissible loads an instance unless it has brought masters down.
 func (e *Engine) admissible(c *sql.Claimed) (a *actor, begin bool, err error) {
 	if c.Err != nil {
 		return nil, false, c.Err
 	}
-	if c.Instance.CrashCount > maxCrashes {
-		return nil, false, fmt.Errorf("taken up %d times without a commit", c.Instance.CrashCount)
+	if wrong := tooManyCrashes(c); wrong != "" {
+		return nil, false, errors.New(wrong)
 	}
 	return e.load(c)
 }
 
 // insert puts an actor into memory and queues its first turn.
-func (e *Engine) insert(a *actor, begin bool, controls []sql.ControlRow) {
+func (e *Engine) insert(a *actor, begin bool, controls []sql.ControlRow, tally *Tally) {
 	var first []mail
 	if begin {
 		first = append(first, mail{input: dag.Begin{}})
@@ -60,10 +77,11 @@ func (e *Engine) insert(a *actor, begin bool, controls []sql.ControlRow) {
 	}
 	e.nodes.forget(a.in.ID)
 	e.actors[a.in.ID] = a
+	delete(e.evicted, a.in.ID)
 	e.mu.Unlock()
 	for task := range a.in.Tasks {
 		if attempt := &a.in.Tasks[task].Attempt; attempt.Number > 0 && attempt.Worker != "" {
-			e.restoreRef(a, *attempt)
+			e.restoreRef(a, *attempt, tally)
 		}
 	}
 	e.runnable.push(a)
@@ -72,22 +90,23 @@ func (e *Engine) insert(a *actor, begin bool, controls []sql.ControlRow) {
 // restoreRef indexes an attempt that an earlier owner had dispatched. If its worker's process is linked,
 // it is asked at once: it knows the attempt by its token, learns who owns it now, and repeats what it
 // last had to say. Otherwise its hello will name the attempt, or it has lost it.
-func (e *Engine) restoreRef(a *actor, attempt dag.Attempt) {
+func (e *Engine) restoreRef(a *actor, attempt dag.Attempt, tally *Tally) {
 	r := ref{
 		instance: a.in.ID, task: attempt.Task, number: attempt.Number, token: attempt.Token,
 		node: attempt.Worker, incarnation: attempt.Incarnation, since: attempt.DispatchedAt,
-		started: attempt.State != dag.AttemptDispatched,
+		started: attempt.State != dag.AttemptDispatched, tally: tally, takenOver: e.Now(),
 	}
+	tally.open()
 	if message, err := e.describe(a, attempt); err == nil {
 		r.dispatch = message
 	}
 	linked := e.nodes.adopter(r)
-	if linked != "" {
+	if r.untold = linked == ""; !r.untold {
 		r.incarnation = linked
 	}
 	e.nodes.add(r)
 	if linked != "" && r.dispatch != nil {
-		e.Links.Dispatch(rpc.Process{Node: r.node, Incarnation: linked}, r.dispatch)
+		e.Links.Again(rpc.Process{Node: r.node, Incarnation: linked}, r.dispatch)
 	}
 }
 
@@ -97,7 +116,7 @@ func (n *nodes) adopter(r ref) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	known := n.byNode[r.node]
-	if known == nil || known.incarnation != r.incarnation && !known.claimed[refKey{r.instance, r.task, r.number}] {
+	if known == nil || known.incarnation != r.incarnation && !known.claims(refKey{r.instance, r.task, r.number}, r.token) {
 		return ""
 	}
 	return known.incarnation
@@ -126,56 +145,4 @@ func (e *Engine) load(c *sql.Claimed) (a *actor, begin bool, err error) {
 	begin = row.State == dag.InstanceSubmitted
 	a.restored = !begin
 	return a, begin, nil
-}
-
-// maxPlans bounds the compiled versions in memory; they are compiled again when needed.
-const maxPlans = 1_000
-
-// plans keeps compiled versions, which never change.
-type plans struct {
-	mu    sync.Mutex
-	known map[planKey]*dag.Plan
-}
-
-type planKey struct {
-	workflow int64
-	version  int
-}
-
-func newPlans() *plans { return &plans{known: make(map[planKey]*dag.Plan)} }
-
-func (p *plans) get(v sql.Version) (*dag.Plan, error) {
-	key := planKey{v.WorkflowID, v.Version}
-	p.mu.Lock()
-	plan := p.known[key]
-	p.mu.Unlock()
-	if plan != nil {
-		return plan, nil
-	}
-	plan, err := compile(v)
-	if err != nil {
-		return nil, err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.known) >= maxPlans {
-		for old := range p.known {
-			delete(p.known, old)
-			break
-		}
-	}
-	p.known[key] = plan
-	return plan, nil
-}
-
-func compile(v sql.Version) (*dag.Plan, error) {
-	plan, wrong := dag.ParsePlan([]byte(v.Text), v.Format)
-	if len(wrong) == 0 {
-		return plan, nil
-	}
-	errs := make([]error, len(wrong))
-	for i, w := range wrong {
-		errs[i] = w
-	}
-	return nil, fmt.Errorf("version %d of workflow %d: %w", v.Version, v.WorkflowID, errors.Join(errs...))
 }

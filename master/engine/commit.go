@@ -3,11 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"sync"
 	"time"
 
 	"github.com/porpoise/porpoise/dag"
-	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -43,16 +43,20 @@ func (q *commitQueue) push(turns ...*commit) {
 	q.some.Signal()
 }
 
-// take waits for turns and returns up to maxBatch; nil means that the queue is closed.
-func (q *commitQueue) take() []*commit {
+// wait waits for turns; false means that the queue is closed.
+func (q *commitQueue) wait() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.turns) == 0 && !q.closed {
 		q.some.Wait()
 	}
-	if q.closed {
-		return nil
-	}
+	return !q.closed
+}
+
+// take returns up to maxBatch turns, in the order in which they came.
+func (q *commitQueue) take() []*commit {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	n := min(len(q.turns), maxBatch)
 	turns := q.turns[:n:n]
 	q.turns = q.turns[n:]
@@ -66,31 +70,58 @@ func (q *commitQueue) close() {
 	q.some.Broadcast()
 }
 
-// committer writes turns, one batch at a time. An actor has at most one turn on the way,
-// so the turns of a batch are of different instances.
-func (e *Engine) committer(ctx context.Context) {
-	var transitions []sql.Transition
-	for turns := e.commits.take(); turns != nil; turns = e.commits.take() {
-		transitions = transitions[:0]
-		for _, t := range turns {
-			transitions = append(transitions, sql.Transition{
-				Instance: t.actor.in, Plan: t.actor.plan, Epoch: t.actor.epoch,
-				Effects: &t.fx, Release: t.release, At: t.at,
-			})
+// committer writes turns until the engine stops.
+func (e *Engine) committer(ctx context.Context) error {
+	for e.commits.wait() {
+		if _, away := e.CommitOnce(ctx); !away {
+			continue
 		}
-		var away bool
-		for i, err := range e.Store.Commit(ctx, transitions) {
-			away = e.settle(turns[i], err) || away
-		}
-		if away {
-			e.log.Warn("store is away, transitions wait", "waiting", len(turns))
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(awayWait):
-			}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(awayWait):
 		}
 	}
+	return nil
+}
+
+// CommitOnce writes the turns that wait, as one batch, and returns how many there were. An actor has
+// at most one turn on the way, so the turns of a batch are of different instances. away says
+// that some wait still, because the store is away or refused them: the caller tries again
+// after a pause. Only one goroutine at a time may call it.
+func (e *Engine) CommitOnce(ctx context.Context) (turns int, away bool) {
+	batch := e.commits.take()
+	if len(batch) == 0 {
+		return 0, false
+	}
+	settled := 0
+	defer func() {
+		if r := recover(); r != nil {
+			// Whose fault it is cannot be seen here: each of them is counted, and tried by itself again.
+			for _, t := range batch[settled:] {
+				e.crashed(t.actor, r, debug.Stack())
+			}
+		}
+	}()
+	e.batch = e.batch[:0]
+	for _, t := range batch {
+		e.batch = append(e.batch, sql.Transition{
+			Instance: t.actor.in, Plan: t.actor.plan, Epoch: t.actor.epoch,
+			Effects: &t.fx, Release: t.release, At: t.at, Grace: e.KillGrace,
+		})
+	}
+	for i, err := range e.Store.Commit(ctx, e.batch) {
+		settled = i + 1
+		away = e.settle(batch[i], err) || away
+	}
+	n := len(batch)
+	clear(e.batch)
+	clear(batch) // the queue's array must not keep instances in memory
+	if away {
+		e.away.Store(true)
+		e.log.Warn("store is away, transitions wait", "waiting", n)
+	}
+	return n, away
 }
 
 // settle sends a turn where its result leads; it returns true if the store was away.
@@ -102,6 +133,7 @@ func (e *Engine) settle(t *commit, err error) (away bool) {
 		e.runnable.push(a)
 	case errors.Is(err, sql.ErrNotOwner):
 		e.log.Info("instance has another owner, dropped", "instance", a.in.ID, "epoch", a.epoch)
+		e.forgetCrashes(a.in.ID)
 		e.drop(a, t)
 	case errors.Is(err, sql.ErrUnavailable), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		// Memory is ahead of the store, and stays so until the very same turn is written.
@@ -131,7 +163,7 @@ func (e *Engine) drop(a *actor, t *commit) {
 	if !e.remove(a) {
 		return // already taken up again: its tasks and timers are the successor's
 	}
-	for _, action := range a.in.Pending(dag.MillisOf(time.Now())) {
+	for _, action := range e.pending(a) {
 		switch action := action.(type) {
 		case dag.Enqueue:
 			e.Dispatcher.Withdraw(a.in.GroupOf(action.Task), a.in.ID, action.Task)
@@ -140,6 +172,13 @@ func (e *Engine) drop(a *actor, t *commit) {
 		default:
 		}
 	}
+}
+
+// pending returns what is still due of an instance that is being dropped, perhaps because its
+// rules panicked: then its timers and places in queues come to nothing by themselves.
+func (e *Engine) pending(a *actor) (due []dag.Action) {
+	e.guard("drop", func() { due = a.in.Pending(dag.MillisOf(e.Now())) })
+	return due
 }
 
 // remove takes an actor out of memory and refuses mail to it from now on; grants among the
@@ -158,26 +197,7 @@ func (e *Engine) remove(a *actor) bool {
 	a.mail = nil
 	a.mu.Unlock()
 	for _, m := range mails {
-		if assign, ok := m.input.(dag.Assign); ok && m.assigned {
-			e.Dispatcher.Refuse(rpc.Process{Node: assign.Worker, Incarnation: assign.Incarnation})
-		}
+		e.refuse(m)
 	}
 	return current
 }
-
-// quarantine drops an instance and makes its row say why it is not processed.
-func (e *Engine) quarantine(a *actor, message string) {
-	e.drop(a, nil)
-	e.quarantineRow(a, message)
-}
-
-func (e *Engine) quarantineRow(a *actor, message string) {
-	ctx, cancel := context.WithTimeout(context.Background(), quarantineWait)
-	defer cancel()
-	if err := e.Store.Quarantine(ctx, a.in.ID, a.epoch, dag.ReasonCrashed, message); err != nil {
-		e.log.Error("quarantine not written", "instance", a.in.ID, "error", err)
-	}
-}
-
-// quarantineWait bounds the write that sets an instance aside.
-const quarantineWait = 5 * time.Second

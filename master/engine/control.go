@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,38 +16,48 @@ const controlEvery = time.Second
 
 // Nudge says that an instance has a new control row. It only saves waiting.
 func (e *Engine) Nudge(instance int64) {
-	if e.Has(instance) {
+	if !e.wake(instance) && e.inMemory(instance) {
 		e.controls.push(instance)
 	}
 }
 
 // controller reads the control rows of instances that were nudged, and now and then of all.
-func (e *Engine) controller(ctx context.Context) {
+func (e *Engine) controller(ctx context.Context) error {
 	tick := time.NewTicker(controlEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-e.controls.some:
+			e.guard("control", func() { e.ControlOnce(ctx) })
 		case <-tick.C:
-			rows, err := e.Store.ControlsOf(ctx, e.Owner)
-			if err != nil {
-				e.log.Debug("control rows not read", "error", err)
-				continue
-			}
-			for _, row := range rows {
-				e.control(row.InstanceID, []sql.ControlRow{row})
-			}
+			e.guard("control", func() { e.ControlAll(ctx) })
 		}
-		for _, instance := range e.controls.take() {
-			rows, err := e.Store.Controls(ctx, instance)
-			if err != nil {
-				e.log.Warn("control rows not read", "instance", instance, "error", err)
-				continue
-			}
-			e.control(instance, rows)
+	}
+}
+
+// ControlOnce reads the control rows of the instances that were nudged since the last call.
+func (e *Engine) ControlOnce(ctx context.Context) {
+	for _, instance := range e.controls.take() {
+		rows, err := e.Store.Controls(ctx, instance)
+		if err != nil {
+			e.log.Warn("control rows not read", "instance", instance, "error", err)
+			continue
 		}
+		e.control(instance, rows)
+	}
+}
+
+// ControlAll reads the control rows of all instances of this owner: the safety net under Nudge.
+func (e *Engine) ControlAll(ctx context.Context) {
+	rows, err := e.Store.ControlsOf(ctx, e.Owner)
+	if err != nil {
+		e.log.Debug("control rows not read", "error", err)
+		return
+	}
+	for _, row := range rows {
+		e.control(row.InstanceID, []sql.ControlRow{row})
 	}
 }
 
@@ -55,6 +67,7 @@ func (e *Engine) control(instance int64, rows []sql.ControlRow) {
 	a := e.actors[instance]
 	e.mu.Unlock()
 	if a == nil {
+		e.wake(instance) // its rows come with it
 		return
 	}
 	for _, row := range rows {
@@ -109,13 +122,18 @@ func (q *idQueue) push(ids ...int64) {
 	}
 }
 
+func (q *idQueue) empty() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.ids) == 0
+}
+
+// take returns the ids and empties the set; they are sorted, so that the order of what follows
+// is not left to chance.
 func (q *idQueue) take() []int64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	ids := make([]int64, 0, len(q.ids))
-	for id := range q.ids {
-		ids = append(ids, id)
-	}
+	ids := slices.Sorted(maps.Keys(q.ids))
 	clear(q.ids)
 	return ids
 }

@@ -8,15 +8,19 @@ package engine
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/internal/failpoint"
+	"github.com/porpoise/porpoise/internal/guard"
 	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/sql"
 )
@@ -34,6 +38,14 @@ type Store interface {
 	Quarantine(ctx context.Context, instance, epoch int64, reason dag.Reason, message string) error
 	// Instance returns an instance's row, or sql.ErrNotFound.
 	Instance(ctx context.Context, id int64) (sql.InstanceRow, error)
+	// Load reads those of the instances that the owner owns.
+	Load(ctx context.Context, owner string, ids []int64) ([]sql.Claimed, error)
+	// Retake is Load with an epoch and a crash count one higher.
+	Retake(ctx context.Context, owner string, ids []int64) ([]sql.Claimed, error)
+	// Standings returns how the owner's instances above after stand, by id.
+	Standings(ctx context.Context, owner string, after int64, limit int) ([]sql.Standing, error)
+	// ExtendAttempts gives running attempts of the owner more time.
+	ExtendAttempts(ctx context.Context, owner string, now dag.Millis, keys []sql.AttemptKey) error
 }
 
 // Work is a ready task that is offered to the dispatcher.
@@ -55,9 +67,10 @@ type Dispatcher interface {
 }
 
 // Links carries messages to workers; without a link a message is dropped, and the
-// engine sends it again until it is answered.
+// engine sends it again until it is answered. Dispatch uses an ask of the worker, Again none.
 type Links interface {
 	Dispatch(worker rpc.Process, message *rpc.Dispatch)
+	Again(worker rpc.Process, message *rpc.Dispatch)
 	Kill(node string, message *rpc.Kill)
 }
 
@@ -73,7 +86,7 @@ type Alarm struct {
 	Timer    dag.Timer
 }
 
-// Config is what an Engine needs; every field but Limit is required.
+// Config is what an Engine needs; every field without a default is required.
 type Config struct {
 	// Owner is written to the rows of the instances driven here: "<node>:<incarnation>".
 	Owner      string
@@ -84,10 +97,19 @@ type Config struct {
 	// Publish is told of each committed change; it must not block.
 	Publish func(*rpc.Change)
 	Logger  hclog.Logger
+	// LostWorker is told of attempts that ended with their worker; nil is nobody. It must not block.
+	LostWorker func(LostWorker)
+	// Sure says whether this master knows itself to be registered: only then may it call the
+	// attempts of an absent worker lost. Nil is always.
+	Sure func(now time.Time) bool
 	// Limit bounds the instances in memory; Room tells what is left. Zero is 10,000.
 	Limit int
 	// KillGrace is the time between TERM and KILL of a killed task. Zero is 10 s.
 	KillGrace time.Duration
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+	// Token returns a name for one attempt that nobody can guess; nil is rand.Text.
+	Token func() string
 }
 
 const (
@@ -105,13 +127,20 @@ type Engine struct {
 	plans *plans
 	nodes *nodes
 
-	mu     sync.Mutex // guards actors and closed
-	actors map[int64]*actor
-	closed bool
+	mu      sync.Mutex // guards what follows
+	actors  map[int64]*actor
+	evicted map[int64]struct{} // owned, passive, and not in memory
+	crashes map[int64]int      // panics over an instance, while this master has it
+	leaving bool               // mail is refused
+	closed  bool
 
 	runnable *runQueue
 	commits  *commitQueue
 	controls *idQueue
+	wakes    *idQueue         // evicted instances that something came for
+	retakes  *idQueue         // instances that made the engine panic
+	batch    []sql.Transition // CommitOnce's own
+	away     atomic.Bool      // the store did not answer since the last Verify
 }
 
 // New returns an engine without instances.
@@ -122,29 +151,49 @@ func New(c Config) *Engine {
 	if c.KillGrace == 0 {
 		c.KillGrace = defaultKillGrace
 	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.LostWorker == nil {
+		c.LostWorker = func(LostWorker) {}
+	}
+	if c.Sure == nil {
+		c.Sure = func(time.Time) bool { return true }
+	}
+	if c.Token == nil {
+		c.Token = rand.Text
+	}
 	return &Engine{
 		Config:   c,
 		log:      c.Logger.Named("engine"),
 		plans:    newPlans(),
-		nodes:    newNodes(),
+		nodes:    newNodes(c.Now),
 		actors:   make(map[int64]*actor),
+		evicted:  make(map[int64]struct{}),
+		crashes:  make(map[int64]int),
 		runnable: newRunQueue(),
 		commits:  newCommitQueue(),
 		controls: newIDQueue(),
+		wakes:    newIDQueue(),
+		retakes:  newIDQueue(),
 	}
 }
 
 // Run steps instances until ctx ends. What is then in memory is dropped: the rows hold
-// all of it, and the next owner goes on from them.
+// all of it, and the next owner goes on from them. Its goroutines only call StepOne, CommitOnce,
+// ControlOnce, ControlAll, WakeOnce, Sweep and Evict, which one goroutine may call itself instead
+// of Run, in any order.
 func (e *Engine) Run(ctx context.Context) error {
 	var group errgroup.Group
 	steppers := max(2, runtime.GOMAXPROCS(0))
 	for range steppers {
-		group.Go(func() error { e.stepper(); return nil })
+		group.Go(guard.Loop(ctx, e.log, "stepper", e.stepper))
 	}
-	group.Go(func() error { e.committer(ctx); return nil })
-	group.Go(func() error { e.controller(ctx); return nil })
-	group.Go(func() error { e.sweeper(ctx); return nil })
+	for name, loop := range map[string]func(context.Context) error{
+		"committer": e.committer, "controller": e.controller, "waker": e.waker, "sweeper": e.sweeper,
+	} {
+		group.Go(guard.Loop(ctx, e.log, name, loop))
+	}
 	<-ctx.Done()
 	e.mu.Lock()
 	e.closed = true
@@ -161,6 +210,13 @@ func (e *Engine) Running() int {
 	return len(e.actors)
 }
 
+// Held returns how many instances this engine has, in memory or evicted from it.
+func (e *Engine) Held() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.actors) + len(e.evicted)
+}
+
 // Room returns how many more instances may be admitted.
 func (e *Engine) Room() int { return max(0, e.Limit-e.Running()) }
 
@@ -168,7 +224,7 @@ func (e *Engine) Room() int { return max(0, e.Limit-e.Running()) }
 // more, the dispatcher gets the ask back.
 func (e *Engine) Assign(instance int64, task int, worker rpc.Process) {
 	given := e.post(instance, mail{
-		input:    dag.Assign{Task: task, Worker: worker.Node, Incarnation: worker.Incarnation, Token: newToken()},
+		input:    dag.Assign{Task: task, Worker: worker.Node, Incarnation: worker.Incarnation, Token: e.Token()},
 		assigned: true,
 	})
 	if !given {
@@ -176,8 +232,14 @@ func (e *Engine) Assign(instance int64, task int, worker rpc.Process) {
 	}
 }
 
-// Fire brings a timer whose moment has come.
-func (e *Engine) Fire(alarm Alarm) { e.post(alarm.Instance, mail{input: alarm.Timer}) }
+// Fire brings a timer whose moment has come. That of an evicted instance brings the instance back,
+// which then arms and gets it again.
+func (e *Engine) Fire(alarm Alarm) {
+	_ = failpoint.Hit("timer.fire.before")
+	if !e.post(alarm.Instance, mail{input: alarm.Timer}) {
+		e.wake(alarm.Instance)
+	}
+}
 
 // Verdicts on a report or a heartbeat.
 const (
@@ -197,17 +259,24 @@ func (e *Engine) Report(ctx context.Context, r *rpc.Report, answer func(verdict,
 		answer(VerdictStale, "")
 		return
 	}
-	report := dag.Report{
+	if state == dag.AttemptRunning && failpoint.Hit("dispatch.reply.before") != nil {
+		return // as if it had not come: it will be sent again
+	}
+	var input dag.Input = dag.Report{
 		Task: int(id.GetTask()), Number: int(id.GetNumber()), Token: id.GetToken(), State: state,
 		Reason: dag.Reason(r.GetReason()), Message: r.GetMessage(),
 		StartedAt: dag.Millis(r.GetStartedAt()), FinishedAt: dag.Millis(r.GetFinishedAt()),
 		ExitCode: int(r.GetExitCode()), Outputs: r.GetOutputs(), Tail: r.GetTail(), LogBytes: r.GetLogBytes(),
 	}
-	if e.post(id.GetInstanceId(), mail{input: report, answer: answer}) {
+	if state == dag.AttemptLost { // the worker ended it, because nobody had counted on it for too long
+		input = dag.Lost{Task: int(id.GetTask()), Number: int(id.GetNumber()), Token: id.GetToken(), Message: r.GetMessage()}
+	}
+	e.nodes.confirm(refKey{id.GetInstanceId(), int(id.GetTask()), int(id.GetNumber())}, id.GetToken())
+	if e.post(id.GetInstanceId(), mail{input: input, answer: answer}) {
 		return
 	}
-	if e.Has(id.GetInstanceId()) {
-		return // the mailbox is full: no answer, it will be sent again
+	if e.wake(id.GetInstanceId()) || e.inMemory(id.GetInstanceId()) {
+		return // not in memory yet, or its mailbox is full: no answer, it will be sent again
 	}
 	e.answerForeign(ctx, id.GetInstanceId(), answer)
 }
@@ -228,8 +297,15 @@ func (e *Engine) answerForeign(ctx context.Context, instance int64, answer func(
 	}
 }
 
-// Has says whether an instance is in memory.
+// Has says whether this engine has an instance, in memory or evicted from it.
 func (e *Engine) Has(instance int64) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	_, evicted := e.evicted[instance]
+	return evicted || e.actors[instance] != nil
+}
+
+func (e *Engine) inMemory(instance int64) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.actors[instance] != nil

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/internal/failpoint"
 	"github.com/porpoise/porpoise/internal/rpc"
 )
 
@@ -24,6 +25,7 @@ func (e *Engine) follow(a *actor, done *commit) bool {
 		Seq: a.in.Seq, State: string(a.in.State),
 	})
 	if done.release {
+		e.forgetCrashes(a.in.ID)
 		e.drop(a, nil)
 		return false
 	}
@@ -39,6 +41,9 @@ func (e *Engine) act(a *actor, turn *commit) {
 		case dag.Kill:
 			e.kill(a, action.Attempt)
 		case dag.Arm:
+			if action.Timer.Kind == dag.TimerRetry {
+				_ = failpoint.Hit("retry.arm.before")
+			}
 			e.Alarms.Arm(Alarm{a.in.ID, action.Timer}, int64(action.At))
 		case dag.Disarm:
 			e.Alarms.Disarm(Alarm{a.in.ID, action.Timer})
@@ -64,7 +69,11 @@ func (e *Engine) dispatch(a *actor, attempt dag.Attempt) {
 		instance: a.in.ID, task: attempt.Task, number: attempt.Number, token: attempt.Token,
 		node: attempt.Worker, incarnation: attempt.Incarnation, since: attempt.DispatchedAt, dispatch: message,
 	})
+	if failpoint.Hit("dispatch.send.before") != nil {
+		return
+	}
 	e.Links.Dispatch(rpc.Process{Node: attempt.Worker, Incarnation: attempt.Incarnation}, message)
+	_ = failpoint.Hit("dispatch.send.after")
 }
 
 func (e *Engine) describe(a *actor, attempt dag.Attempt) (*rpc.Dispatch, error) {
@@ -89,7 +98,11 @@ func (e *Engine) kill(a *actor, attempt dag.Attempt) {
 		Reason: string(attempt.KillReason), GraceMs: e.KillGrace.Milliseconds(),
 	}
 	e.nodes.killing(a.in.ID, attempt.Task, attempt.Number, message)
+	if failpoint.Hit("kill.send.before") != nil {
+		return
+	}
 	e.Links.Kill(attempt.Worker, message)
+	_ = failpoint.Hit("kill.send.after")
 }
 
 func attemptID(instance int64, attempt dag.Attempt) *rpc.AttemptID {

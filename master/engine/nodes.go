@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,9 +20,18 @@ const (
 	// adoptWait is how long a worker's new process has, from its hello, to name or report an attempt
 	// of its predecessor before the attempt counts as lost.
 	adoptWait = 3 * time.Second
+	// reportWait is adoptWait for an attempt that was taken over after that hello: it may have ended
+	// before, and its report is then sent again every five seconds until it finds the new owner.
+	reportWait = 6 * time.Second
 	// silence is how long the link to a worker that left the registry may have been quiet before its
 	// attempts count as lost. The worker's own deadline for them is 6 s, so they are over by then.
 	silence = 7 * time.Second
+	// absence is how long it must have been away from the registry, too: a lease that its holder gave up
+	// early ends up to a second before those of its attempts.
+	absence = time.Second
+	// inherited is silence for an attempt that was taken over: its deadline may count from an answer of
+	// the owner before, who may have taken two seconds to learn that he is none.
+	inherited = silence + 2*time.Second
 )
 
 // ref is one live attempt on a worker.
@@ -33,8 +42,20 @@ type ref struct {
 	node, incarnation string
 	since             dag.Millis // of the last message sent for it
 	started           bool
+	told              bool // that it is lost
+	untold            bool // its worker has yet to hear who owns it now
 	dispatch          *rpc.Dispatch
 	kill              *rpc.Kill
+	takenOver         time.Time
+	beat              time.Time // when its worker last showed that it has it
+	extended          time.Time // when it last got more time in the rows
+	tally             *Tally    // of the takeover that brought it; nil once its lot is known
+}
+
+// settle tells the takeover that brought the attempt what became of it.
+func (r *ref) settle(l lot) {
+	r.tally.close(l)
+	r.tally = nil
 }
 
 type refKey struct {
@@ -44,6 +65,8 @@ type refKey struct {
 
 // nodes knows the live attempts of this master by worker, and how its workers are.
 type nodes struct {
+	now func() time.Time
+
 	mu         sync.Mutex
 	byNode     map[string]*node
 	byAttempt  map[refKey]*ref
@@ -57,12 +80,20 @@ type node struct {
 	incarnation string // of the process that holds the link; "" while there is none
 	since       time.Time
 	heard       time.Time
-	claimed     map[refKey]bool // the attempts that its hello named as alive
+	absent      time.Time         // when it left the registry, if it was there
+	claimed     map[refKey]string // the attempts that its hello named as alive, with their tokens
 }
 
-func newNodes() *nodes {
+// claims says that the process that holds the link has named this very attempt: after a restore from a backup
+// another one may have its number.
+func (k *node) claims(key refKey, token string) bool {
+	claimed, ok := k.claimed[key]
+	return ok && claimed == token
+}
+
+func newNodes(now func() time.Time) *nodes {
 	return &nodes{
-		byNode: make(map[string]*node), byAttempt: make(map[refKey]*ref), byInstance: make(map[int64]map[refKey]*ref),
+		now: now, byNode: make(map[string]*node), byAttempt: make(map[refKey]*ref), byInstance: make(map[int64]map[refKey]*ref),
 	}
 }
 
@@ -70,7 +101,7 @@ func (n *nodes) node(name string) *node {
 	known := n.byNode[name]
 	if known == nil {
 		// A worker that was never heard is silent from now on.
-		known = &node{refs: make(map[refKey]*ref), heard: time.Now()}
+		known = &node{refs: make(map[refKey]*ref), heard: n.now()}
 		n.byNode[name] = known
 	}
 	return known
@@ -91,14 +122,15 @@ func (n *nodes) add(r ref) {
 func (n *nodes) end(instance int64, task, number int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.drop(refKey{instance, task, number})
+	n.drop(refKey{instance, task, number}, lotAdopted)
 }
 
-func (n *nodes) drop(key refKey) {
+func (n *nodes) drop(key refKey, l lot) {
 	r := n.byAttempt[key]
 	if r == nil {
 		return
 	}
+	r.settle(l)
 	delete(n.byAttempt, key)
 	delete(n.byInstance[key.instance], key)
 	if len(n.byInstance[key.instance]) == 0 {
@@ -116,7 +148,7 @@ func (n *nodes) forget(instance int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for key := range n.byInstance[instance] {
-		n.drop(key)
+		n.drop(key, lotForgotten)
 	}
 }
 
@@ -124,7 +156,17 @@ func (n *nodes) started(instance int64, task, number int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if r := n.byAttempt[refKey{instance, task, number}]; r != nil {
-		r.started = true
+		r.started, r.extended = true, n.now()
+	}
+}
+
+// confirm says that a worker has shown to have an attempt.
+func (n *nodes) confirm(key refKey, token string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if r := n.byAttempt[key]; r != nil && r.token == token {
+		r.beat = n.now()
+		r.settle(lotAdopted)
 	}
 }
 
@@ -132,27 +174,46 @@ func (n *nodes) killing(instance int64, task, number int, message *rpc.Kill) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if r := n.byAttempt[refKey{instance, task, number}]; r != nil {
-		r.kill, r.since = message, dag.MillisOf(time.Now())
+		r.kill, r.since = message, dag.MillisOf(n.now())
 	}
 }
 
-// Hello says that a worker's process has opened a link, and which attempts live there.
+// Hello says that a worker's process has opened a link, and which attempts live there. Those that
+// this master took over while there was no link are dispatched again: the worker knows them by
+// their tokens, and learns whose they are.
 func (e *Engine) Hello(worker rpc.Process, running []*rpc.Running) {
-	n := e.nodes
+	untold := e.nodes.hello(worker, running)
+	for _, r := range untold {
+		e.Links.Again(worker, r.dispatch)
+	}
+}
+
+// hello returns the attempts whose worker has yet to be told of its new master, in order.
+func (n *nodes) hello(worker rpc.Process, running []*rpc.Running) (untold []ref) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	known := n.node(worker.Node)
-	now := time.Now()
+	now := n.now()
 	known.incarnation, known.since, known.heard = worker.Incarnation, now, now
-	known.claimed = make(map[refKey]bool, len(running))
+	known.claimed = make(map[refKey]string, len(running))
 	for _, r := range running {
 		id := r.GetAttempt()
 		key := refKey{id.GetInstanceId(), int(id.GetTask()), int(id.GetNumber())}
-		known.claimed[key] = true
-		if held := known.refs[key]; held != nil && held.token == id.GetToken() {
-			held.incarnation = worker.Incarnation // adopted by the new process
+		known.claimed[key] = id.GetToken()
+		held := known.refs[key]
+		if held == nil || held.token != id.GetToken() {
+			continue
+		}
+		held.incarnation = worker.Incarnation // adopted by the new process
+		held.beat = now
+		held.settle(lotAdopted)
+		if held.untold && held.dispatch != nil {
+			held.untold = false
+			untold = append(untold, *held)
 		}
 	}
+	slices.SortFunc(untold, compareRefs)
+	return untold
 }
 
 // Heard says that a worker's link is alive.
@@ -160,7 +221,7 @@ func (e *Engine) Heard(node string) {
 	e.nodes.mu.Lock()
 	defer e.nodes.mu.Unlock()
 	if known := e.nodes.byNode[node]; known != nil {
-		known.heard = time.Now()
+		known.heard = e.nodes.now()
 	}
 }
 
@@ -184,95 +245,36 @@ func (e *Engine) Bye(worker rpc.Process) {
 func (e *Engine) Present(workers map[string]bool) {
 	e.nodes.mu.Lock()
 	defer e.nodes.mu.Unlock()
+	for name, known := range e.nodes.byNode {
+		if e.nodes.present[name] && !workers[name] {
+			known.absent = e.Now()
+		}
+	}
 	e.nodes.present = workers
 }
 
-// Check answers a worker's heartbeat for one attempt.
-func (e *Engine) Check(id *rpc.AttemptID) string {
+// Check answers a worker's heartbeat for one attempt. Stale makes the worker end it, so an owner
+// of a higher epoch than ours, who has spoken to the worker of it, is the one to ask.
+func (e *Engine) Check(running *rpc.Running) string {
+	id := running.GetAttempt()
 	e.nodes.mu.Lock()
 	r := e.nodes.byAttempt[refKey{id.GetInstanceId(), int(id.GetTask()), int(id.GetNumber())}]
+	ok := r != nil && r.token == id.GetToken()
+	if ok {
+		r.beat = e.nodes.now()
+		r.settle(lotAdopted)
+	}
 	e.nodes.mu.Unlock()
 	switch {
-	case r != nil && r.token == id.GetToken():
+	case ok:
 		return VerdictOK
-	case e.Has(id.GetInstanceId()):
+	case e.wake(id.GetInstanceId()):
+		return VerdictNotOwner // the next beat finds it in memory
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if a := e.actors[id.GetInstanceId()]; a != nil && a.epoch >= running.GetOwnerEpoch() {
 		return VerdictStale
-	default:
-		return VerdictNotOwner
 	}
-}
-
-// sweeper sends unanswered messages again and declares the attempts of vanished workers lost.
-func (e *Engine) sweeper(ctx context.Context) {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			e.sweep(time.Now())
-		}
-	}
-}
-
-// lost is an attempt that is over without a report.
-type lost struct {
-	ref     ref
-	message string
-}
-
-func (e *Engine) sweep(now time.Time) {
-	var again []ref
-	var gone []lost
-	n := e.nodes
-	n.mu.Lock()
-	for name, known := range n.byNode {
-		for key, r := range known.refs {
-			if message := known.verdict(n.present, name, key, r, now); message != "" {
-				gone = append(gone, lost{*r, message})
-			} else if r.overdue(known.incarnation, now) {
-				r.since = dag.MillisOf(now)
-				again = append(again, *r)
-			}
-		}
-	}
-	n.mu.Unlock()
-	for _, r := range again {
-		if r.kill != nil {
-			e.Links.Kill(r.node, r.kill)
-		} else {
-			e.Links.Dispatch(rpc.Process{Node: r.node, Incarnation: r.incarnation}, r.dispatch)
-		}
-	}
-	for _, l := range gone {
-		e.log.Warn("attempt lost", "instance", l.ref.instance, "task", l.ref.task, "attempt", l.ref.number, "worker", l.ref.node, "reason", l.message)
-		e.post(l.ref.instance, mail{input: dag.Lost{
-			Task: l.ref.task, Number: l.ref.number, Token: l.ref.token, Message: l.message,
-		}})
-	}
-}
-
-// verdict returns why an attempt is lost, or "".
-func (k *node) verdict(present map[string]bool, name string, key refKey, r *ref, now time.Time) string {
-	if k.incarnation != "" {
-		if k.incarnation != r.incarnation && !k.claimed[key] && now.Sub(k.since) > adoptWait {
-			return "worker " + name + " restarted without it"
-		}
-		return ""
-	}
-	if present != nil && !present[name] && now.Sub(k.heard) > silence {
-		return "worker " + name + " is gone"
-	}
-	return ""
-}
-
-// overdue says that the last message for r has gone unanswered for too long, and that the process it
-// was meant for is there to hear it again.
-func (r *ref) overdue(incarnation string, now time.Time) bool {
-	waited := dag.MillisOf(now).Sub(r.since)
-	if r.kill != nil {
-		return incarnation != "" && waited > killWait
-	}
-	return incarnation == r.incarnation && !r.started && r.dispatch != nil && waited > startWait
+	return VerdictNotOwner
 }

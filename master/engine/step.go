@@ -1,29 +1,41 @@
 package engine
 
 import (
-	"fmt"
+	"context"
 	"runtime/debug"
-	"time"
+	"slices"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/internal/failpoint"
 	"github.com/porpoise/porpoise/internal/rpc"
 )
 
-// stepper takes runnable actors until the engine stops: it follows up their last commit, steps
-// the mail that has come since, and sends what changed to the committer.
-func (e *Engine) stepper() {
-	for a := e.runnable.take(); a != nil; a = e.runnable.take() {
-		e.advance(a)
+// stepper steps until the engine stops.
+func (e *Engine) stepper(context.Context) error {
+	for e.runnable.wait() {
+		e.StepOne()
 	}
+	return nil
+}
+
+// StepOne gives the instance that has waited longest its turn: it follows up its last commit,
+// steps the mail that has come since, and leaves what changed to CommitOnce. It returns false
+// where no instance had anything to do.
+func (e *Engine) StepOne() bool {
+	a := e.runnable.take()
+	if a == nil {
+		return false
+	}
+	e.advance(a)
+	return true
 }
 
 // advance does one turn of an actor. A panic inside the rules must not take the master
-// down with it, nor come back with every restart: the instance is quarantined.
+// down with it, nor come back for ever: see crashed.
 func (e *Engine) advance(a *actor) {
 	defer func() {
 		if r := recover(); r != nil {
-			e.log.Error("instance made the engine panic", "instance", a.in.ID, "panic", fmt.Sprint(r), "stack", string(debug.Stack()))
-			e.quarantine(a, fmt.Sprint(r))
+			e.crashed(a, r, debug.Stack())
 		}
 	}()
 	if done := a.done; done != nil {
@@ -33,16 +45,20 @@ func (e *Engine) advance(a *actor) {
 		}
 	}
 	for {
-		mails := a.collect()
+		mails, ok := a.collect()
+		if !ok {
+			return
+		}
 		turn := e.step(a, mails)
-		if turn.fx.Changed {
+		a.turn = nil
+		if turn.fx.Changed || turn.refuses() {
 			e.commits.push(turn)
 			return
 		}
 		// Nothing to store, as for a timer that came early and is armed again.
 		e.act(a, turn)
 		e.answer(turn)
-		if a.rest() {
+		if a.rest(e.Now()) {
 			return
 		}
 	}
@@ -66,19 +82,29 @@ type reply struct {
 	verdict string
 }
 
+// refuses says that a report is to be called stale. A worker forgets such a report for good, so
+// that only the owner may say it: a commit, even of nothing, tells whether we still are.
+func (t *commit) refuses() bool {
+	return slices.ContainsFunc(t.replies, func(r reply) bool { return r.verdict == VerdictStale })
+}
+
 // step applies mails in order and places the tasks that became ready with workers that
 // ask, so that they are dispatched by the same commit.
 func (e *Engine) step(a *actor, mails []mail) *commit {
-	now := dag.MillisOf(time.Now())
+	now := dag.MillisOf(e.Now())
 	turn := &commit{actor: a, at: now}
+	a.turn, a.taken = turn, mails
 	if a.restored {
 		a.restored = false
 		turn.fx.Actions = a.in.Pending(now)
 		// Written even if nothing changes: the store then knows that taking it up went well.
-		turn.fx.Changed = true
+		turn.fx.Changed = !a.woken
 	}
-	for _, m := range mails {
+	for i, m := range mails {
+		a.taken = mails[i:]
+		_ = failpoint.Hit("succ.eval.before")
 		fx := a.in.Step(m.input, now)
+		_ = failpoint.Hit("succ.eval.after")
 		if assign, ok := m.input.(dag.Assign); ok && m.assigned {
 			worker := rpc.Process{Node: assign.Worker, Incarnation: assign.Incarnation}
 			if fx.Stale {
@@ -96,6 +122,7 @@ func (e *Engine) step(a *actor, mails []mail) *commit {
 		}
 		turn.fx.Add(fx)
 	}
+	a.taken = nil
 	e.place(a, turn)
 	return turn
 }
@@ -114,7 +141,7 @@ func (e *Engine) place(a *actor, turn *commit) {
 				continue
 			}
 			fx := a.in.Step(dag.Assign{
-				Task: action.Task, Worker: worker.Node, Incarnation: worker.Incarnation, Token: newToken(),
+				Task: action.Task, Worker: worker.Node, Incarnation: worker.Incarnation, Token: e.Token(),
 			}, turn.at)
 			if fx.Stale {
 				e.Dispatcher.Refuse(worker)
@@ -146,6 +173,10 @@ func (e *Engine) work(a *actor, task int) Work {
 // answer tells the senders of a turn that changed nothing, or was committed.
 func (e *Engine) answer(turn *commit) {
 	for _, r := range turn.replies {
+		if failpoint.Hit("report.ack.before") != nil {
+			continue
+		}
 		r.answer(r.verdict, "")
+		_ = failpoint.Hit("report.ack.after")
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -25,37 +26,54 @@ type table struct {
 	room     int
 	owned    []bool
 	changed  chan struct{}
+	closed   bool // by the barrier
+	taking   int  // between Begin and End
+	shared   bool
+	epoch    int64
+	epochs   []int64 // of the claims
+	lent     []int64
+	outside  int // claims that nobody had allowed
+	unsure   bool
 }
 
-func (t *table) Commands(_ context.Context, owned []bool, limit int, after sql.CommandCursor) ([]sql.Command, sql.CommandCursor, error) {
+func (t *table) Commands(_ context.Context, owned []bool, limit int, _ sql.CommandCursor) ([]sql.Command, sql.CommandCursor, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.reads++
-	const examined = 10
 	var out []sql.Command
-	n := 0
 	for _, c := range t.commands {
-		if c.ID <= after.ID {
+		if !owned[c.Slot] && !c.Lent {
 			continue
 		}
-		if n++; n > examined {
-			return out, after, nil
+		if len(out) == limit {
+			return out, sql.CommandCursor{Project: 1}, nil
 		}
-		after = sql.CommandCursor{ID: c.ID}
-		if owned[c.Slot] {
-			if out = append(out, c); len(out) == limit {
-				return out, after, nil
-			}
-		}
+		out = append(out, c)
 	}
 	return out, sql.CommandCursor{}, nil
+}
+
+func (t *table) Lend(_ context.Context, ids []int64) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range t.commands {
+		if slices.Contains(ids, t.commands[i].ID) {
+			t.commands[i].Lent = true
+			t.lent = append(t.lent, t.commands[i].ID)
+		}
+	}
+	return nil
 }
 
 func (t *table) Claim(_ context.Context, claims []sql.Claim) ([]sql.Claimed, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var out []sql.Claimed
+	if t.taking != 1 {
+		t.outside++
+	}
 	for _, claim := range claims {
+		t.epochs = append(t.epochs, claim.LayoutEpoch)
 		for i, c := range t.commands {
 			if c.ID == claim.Command.ID {
 				t.commands = append(t.commands[:i:i], t.commands[i+1:]...)
@@ -82,7 +100,23 @@ func (t *table) Load(_ context.Context, _ string, ids []int64) ([]sql.Claimed, e
 	return out, nil
 }
 
-func (t *table) Owned() []bool            { return t.owned }
+func (t *table) Begin() (owned []bool, epoch int64, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil, 0, false
+	}
+	t.taking++
+	return t.owned, t.epoch, true
+}
+
+func (t *table) End() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.taking--
+}
+
+func (t *table) Shared() bool             { return t.shared }
 func (t *table) Changed() <-chan struct{} { return t.changed }
 func (t *table) Admit(claimed []sql.Claimed) {
 	t.mu.Lock()
@@ -104,6 +138,13 @@ func (t *table) setRoom(n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.room = n
+}
+
+// lentSoFar is what the intake has lent.
+func (t *table) lentSoFar() []int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.lent)
 }
 
 // seen is what the intake has done so far.
@@ -137,18 +178,107 @@ func drive(t *testing.T, store *table, step func(in *Intake)) {
 	})
 }
 
-func TestTheWalkGoesOnBehindTheCommandsOfOthers(t *testing.T) {
+func TestOnlyCommandsOfOwnSlotsAreTakenInTheNameOfTheirLayout(t *testing.T) {
 	t.Parallel()
-	store := newTable(100)
+	store := newTable(1000)
+	store.epoch = 7
 	drive(t, store, func(*Intake) {
 		_, claimed, _ := store.seen()
-		if len(claimed) != 50 {
-			t.Errorf("%d commands were taken, want the 50 of the own slots", len(claimed))
+		if len(claimed) != 500 {
+			t.Errorf("%d commands were taken, want the 500 of the own slots", len(claimed))
 		}
-		for _, id := range claimed {
-			if !store.owned[id%2] {
-				t.Errorf("command %d of another master was taken", id)
+		store.mu.Lock()
+		defer store.mu.Unlock()
+		for i, id := range claimed {
+			if !store.owned[id%2] || store.epochs[i] != 7 {
+				t.Errorf("command %d of slot %d was taken in epoch %d, want an own one in 7", id, id%2, store.epochs[i])
 			}
+		}
+		if store.outside > 0 || store.taking != 0 {
+			t.Errorf("%d claims were made without leave, %d have not ended", store.outside, store.taking)
+		}
+	})
+}
+
+func TestNothingIsTakenWhileTheBarrierIsClosed(t *testing.T) {
+	t.Parallel()
+	store := newTable(10)
+	store.closed = true
+	drive(t, store, func(*Intake) {
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if reads, claimed, _ := store.seen(); reads != 0 || len(claimed) != 0 {
+			t.Errorf("%d reads and %d claims, want none", reads, len(claimed))
+		}
+		store.mu.Lock()
+		store.closed = false
+		store.mu.Unlock()
+		store.changed <- struct{}{}
+		synctest.Wait()
+		if _, claimed, _ := store.seen(); len(claimed) != 5 {
+			t.Errorf("%d commands were taken once it opened, want 5", len(claimed))
+		}
+	})
+}
+
+func TestAMasterWithoutRoomLendsAndTheOthersTake(t *testing.T) {
+	t.Parallel()
+	store := newTable(20)
+	store.room, store.shared = 0, true
+	drive(t, store, func(*Intake) {
+		if lent := store.lentSoFar(); len(lent) != 0 {
+			t.Errorf("lent %v at once, want a second of patience", lent)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if lent := store.lentSoFar(); len(lent) != 10 {
+			t.Errorf("lent %v, want the 10 of the own slots", lent)
+		}
+	})
+	store.room, store.owned = 100, []bool{false, false}
+	drive(t, store, func(*Intake) {
+		if _, claimed, _ := store.seen(); len(claimed) != 10 {
+			t.Errorf("another master took %v, want the 10 that were lent", claimed)
+		}
+	})
+}
+
+func TestAnUnsureMasterLeavesNewCommandsToOthersForAWhile(t *testing.T) {
+	t.Parallel()
+	store := newTable(10)
+	store.unsure = true
+	synctest.Test(t, func(t *testing.T) {
+		for i := range store.commands {
+			store.commands[i].CreatedAt = dag.MillisOf(time.Now())
+		}
+		in := New(Config{
+			Owner: "m:1", Store: store, Slots: store, Instances: store, Logger: hclog.NewNullLogger(),
+			Sure: func(time.Time) bool { return !store.unsure },
+		})
+		for _, step := range []struct {
+			after time.Duration
+			want  int
+		}{{2 * time.Second, 0}, {time.Second, 5}} {
+			time.Sleep(step.after)
+			if more, err := in.TakeOnce(t.Context()); err != nil || more {
+				t.Fatalf("TakeOnce = %v, %v, want no more for now", more, err)
+			}
+			if _, claimed, _ := store.seen(); len(claimed) != step.want {
+				t.Errorf("%d commands were taken %v after they were written, want %d", len(claimed), step.after, step.want)
+			}
+		}
+	})
+}
+
+func TestAMasterThatIsAloneLendsNothing(t *testing.T) {
+	t.Parallel()
+	store := newTable(20)
+	store.room = 0
+	drive(t, store, func(*Intake) {
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if lent := store.lentSoFar(); len(lent) != 0 {
+			t.Errorf("lent %v, though there is nobody to take it", lent)
 		}
 	})
 }

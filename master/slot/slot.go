@@ -1,7 +1,9 @@
 // Package slot shares the command slots among the masters: a command's slot is its id mod
-// N, and a master takes only the commands of its slots. It owns the map from slot to master.
-// Nothing depends on it for safety: a claim is a transaction that only one master wins.
-// intake asks it what to take; master feeds it the members that the registry shows.
+// N, and a master takes only the commands of its slots. It owns the map from slot to master,
+// and the barrier by which all masters change from one map to the next: Barrier is the
+// protocol, a pure step function, and Loop moves it. It never claims a command, and nothing
+// depends on it for safety: a claim is a transaction that only one master wins. intake
+// asks its Table what to take; master feeds it the members that the registry shows.
 package slot
 
 import (
@@ -10,14 +12,14 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"sync"
 )
 
 // Master is a member with its weight: of two masters, the one with twice the weight has about
 // twice the slots. A weight below 1 counts as 1.
 type Master struct {
-	Node, Incarnation string
-	Weight            int
+	Node        string `json:"node"`
+	Incarnation string `json:"incarnation"`
+	Weight      int    `json:"weight"`
 }
 
 // Map returns the owner of each of n slots, as an index into masters, by weighted rendezvous
@@ -64,47 +66,3 @@ func mix(x uint64) uint64 {
 	x *= 0x94d049bb133111eb
 	return x ^ x>>31
 }
-
-// Table is the slots that this master owns right now. It is safe for many goroutines.
-type Table struct {
-	self string
-	n    int
-
-	mu      sync.Mutex
-	masters []Master
-	owned   []bool
-	changed chan struct{}
-}
-
-// NewTable returns a table of n slots for the master of that node; it owns none until the
-// first Set.
-func NewTable(node string, n int) *Table {
-	return &Table{self: node, n: n, owned: make([]bool, n), changed: make(chan struct{}, 1)}
-}
-
-// Set shares the slots among masters.
-func (t *Table) Set(masters []Master) {
-	owners := Map(t.n, masters)
-	owned := make([]bool, t.n)
-	for s, i := range owners {
-		owned[s] = masters[i].Node == t.self
-	}
-	t.mu.Lock()
-	t.masters = slices.Clone(masters)
-	t.owned = owned
-	t.mu.Unlock()
-	select {
-	case t.changed <- struct{}{}:
-	default:
-	}
-}
-
-// Owned returns which slots are this master's; the caller must not change it.
-func (t *Table) Owned() []bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.owned
-}
-
-// Changed receives after a Set.
-func (t *Table) Changed() <-chan struct{} { return t.changed }

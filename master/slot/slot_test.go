@@ -47,23 +47,3 @@ func TestSharesFollowTheWeights(t *testing.T) {
 		}
 	}
 }
-
-func TestOneMasterOwnsAll(t *testing.T) {
-	t.Parallel()
-	table := NewTable("only", 256)
-	for s, owned := range table.Owned() {
-		if owned {
-			t.Fatalf("slot %d is owned before any master is known", s)
-		}
-	}
-	table.Set([]Master{{Node: "only"}})
-	for s, owned := range table.Owned() {
-		if !owned {
-			t.Errorf("slot %d is not owned", s)
-		}
-	}
-	table.Set(nil)
-	if table.Owned()[0] {
-		t.Error("a slot is owned while no master is known")
-	}
-}

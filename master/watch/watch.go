@@ -7,8 +7,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"sync"
+	"time"
 
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/porpoise/porpoise/internal/guard"
 	"github.com/porpoise/porpoise/internal/rpc"
 )
 
@@ -18,6 +24,8 @@ const (
 	maxWaiting = 50_000
 	// maxChanges bounds one message.
 	maxChanges = 5_000
+	// figuresEvery is how often an apiserver hears how the master is doing.
+	figuresEvery = 5 * time.Second
 )
 
 // Hints hears of rows that were written.
@@ -31,14 +39,17 @@ type Hints interface {
 // Watchers are the open streams. All methods may be called by any goroutine.
 type Watchers struct {
 	hints Hints
+	log   hclog.Logger
+	// Figures says how the master is doing; nil says nothing. It is set before the first Watch.
+	Figures func() *rpc.MasterFigures
 
 	mu   sync.Mutex
 	open map[*watcher]struct{}
 }
 
 // New returns Watchers without streams.
-func New(hints Hints) *Watchers {
-	return &Watchers{hints: hints, open: make(map[*watcher]struct{})}
+func New(hints Hints, log hclog.Logger) *Watchers {
+	return &Watchers{hints: hints, log: log.Named("watch"), open: make(map[*watcher]struct{})}
 }
 
 type watcher struct {
@@ -74,8 +85,8 @@ func (w *watcher) take() []*rpc.Change {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	changes := make([]*rpc.Change, 0, len(w.waiting))
-	for _, change := range w.waiting {
-		changes = append(changes, change)
+	for _, id := range slices.Sorted(maps.Keys(w.waiting)) {
+		changes = append(changes, w.waiting[id])
 	}
 	clear(w.waiting)
 	return changes
@@ -94,7 +105,12 @@ func (w *Watchers) Watch(stream rpc.Master_WatchServer) error {
 	}()
 	ctx, cancel := context.WithCancelCause(stream.Context())
 	defer cancel(nil)
-	go func() { cancel(w.hear(stream)) }()
+	go func() { cancel(guard.Do(w.log, "hear", func() error { return w.hear(stream) })) }()
+	tick := time.NewTicker(figuresEvery)
+	defer tick.Stop()
+	if err := w.tell(stream); err != nil {
+		return err
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -102,6 +118,11 @@ func (w *Watchers) Watch(stream rpc.Master_WatchServer) error {
 				return err
 			}
 			return nil
+		case <-tick.C:
+			if err := w.tell(stream); err != nil {
+				return err
+			}
+			continue
 		case <-self.some:
 		}
 		changes := self.take()
@@ -113,6 +134,14 @@ func (w *Watchers) Watch(stream rpc.Master_WatchServer) error {
 			changes = changes[n:]
 		}
 	}
+}
+
+// tell sends the master's figures.
+func (w *Watchers) tell(stream rpc.Master_WatchServer) error {
+	if w.Figures == nil {
+		return nil
+	}
+	return stream.Send(&rpc.Committed{Figures: w.Figures()})
 }
 
 // hear passes hints on until the stream ends, and returns why it did.

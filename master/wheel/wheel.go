@@ -20,10 +20,14 @@ const (
 	levels   = 6
 )
 
+// afterPanic is when a key whose firing panicked comes again: behind the others, so that it holds none of them up.
+const afterPanic = 5 * time.Second
+
 // Wheel holds armed keys until their moment. All methods may be called by any
-// goroutine; Run delivers from one.
+// goroutine; Advance, which Run calls, by one at a time.
 type Wheel[K comparable] struct {
-	fire func(K)
+	fire  func(K)
+	clock func() time.Time
 
 	mu      sync.Mutex
 	now     int64 // every moment up to here has been fired
@@ -40,12 +44,17 @@ type entry[K comparable] struct {
 	prev, next  *entry[K]
 }
 
-// New returns a wheel that calls fire, from Run's goroutine and without a lock held,
-// for each key whose moment has come. fire must not block for long.
-func New[K comparable](fire func(K)) *Wheel[K] {
+// New returns a wheel that calls fire, from the goroutine that calls Advance and without a
+// lock held, for each key whose moment has come. fire must not block for long. The clock is
+// what Run goes by; nil is time.Now.
+func New[K comparable](clock func() time.Time, fire func(K)) *Wheel[K] {
+	if clock == nil {
+		clock = time.Now
+	}
 	return &Wheel[K]{
 		fire:    fire,
-		now:     time.Now().UnixMilli(),
+		clock:   clock,
+		now:     clock().UnixMilli(),
 		entries: make(map[K]*entry[K]),
 		wake:    make(chan struct{}, 1),
 	}
@@ -91,12 +100,8 @@ func (w *Wheel[K]) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		due, next := w.advance(time.Now().UnixMilli())
-		for _, key := range due {
-			w.fire(key)
-		}
-		if next >= 0 {
-			timer.Reset(time.Until(time.UnixMilli(next)))
+		if next, some := w.Advance(w.clock()); some {
+			timer.Reset(next.Sub(w.clock()))
 		} else {
 			timer.Stop()
 		}
@@ -107,6 +112,40 @@ func (w *Wheel[K]) Run(ctx context.Context) error {
 		case <-w.wake:
 		}
 	}
+}
+
+// Advance fires the keys whose moment has come, in an order that depends on nothing but the
+// calls before, and returns the moment to look again; some is false while nothing is armed.
+// Where fire panics no key is lost: those behind come at the next call, the one itself a little later.
+func (w *Wheel[K]) Advance(now time.Time) (next time.Time, some bool) {
+	due, at := w.advance(now.UnixMilli())
+	fired := 0
+	defer func() {
+		for i, key := range due[fired:] {
+			moment := now
+			if i == 0 {
+				moment = now.Add(afterPanic)
+			}
+			w.rearm(key, moment.UnixMilli())
+		}
+	}()
+	for _, key := range due {
+		w.fire(key)
+		fired++
+	}
+	return time.UnixMilli(at), at >= 0
+}
+
+// rearm arms a key that has not been armed again since it came due.
+func (w *Wheel[K]) rearm(key K, at int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.entries[key] != nil {
+		return
+	}
+	e := &entry[K]{key: key, at: at}
+	w.entries[key] = e
+	w.place(e)
 }
 
 // advance moves the wheel to now and returns the keys that came due, in the order of

@@ -14,7 +14,7 @@ import (
 func TestEveryKeyFiresOnceAtItsMoment(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		w := New(func(int) {})
+		w := New(nil, func(int) {})
 		w.now = rapid.Int64Range(0, 1<<40).Draw(t, "start")
 		clock := w.now
 		want := map[int]int64{}
@@ -61,7 +61,7 @@ func TestRunFiresOnTheMillisecondAndSleepsOtherwise(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		fired := map[string]time.Duration{}
-		w := New(func(key string) { fired[key] = time.Since(start) })
+		w := New(nil, func(key string) { fired[key] = time.Since(start) })
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { _ = w.Run(ctx) }()
 		want := map[string]time.Duration{
@@ -92,7 +92,7 @@ func TestRunFiresOnTheMillisecondAndSleepsOtherwise(t *testing.T) {
 }
 
 func BenchmarkArmAndDisarm(b *testing.B) {
-	w := New(func(int) {})
+	w := New(nil, func(int) {})
 	for i := range 100_000 {
 		w.Arm(i, w.now+int64(i)*37)
 	}
@@ -107,7 +107,7 @@ func BenchmarkArmAndDisarm(b *testing.B) {
 func TestAKeyJustBehindACoarseSlotDoesNotFireEarly(t *testing.T) {
 	t.Parallel()
 	for level := 1; level < levels; level++ {
-		w := New(func(int) {})
+		w := New(nil, func(int) {})
 		w.now = 0
 		boundary := int64(3) << (level * slotBits)
 		w.Arm(level, boundary+1)
@@ -118,4 +118,53 @@ func TestAKeyJustBehindACoarseSlotDoesNotFireEarly(t *testing.T) {
 			t.Errorf("level %d: %d keys fired at their moment, want 1", level, len(due))
 		}
 	}
+}
+
+func TestAPanicOfOneKeyLosesNone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		fired, poisoned := map[int]time.Duration{}, true
+		begin := time.Now()
+		w := New(nil, func(key int) {
+			if key == 2 && poisoned {
+				poisoned = false
+				panic("poison")
+			}
+			fired[key] = time.Since(begin)
+		})
+		for key := range 5 {
+			w.Arm(key, begin.UnixMilli()+10)
+		}
+		again := func() (panicked any) {
+			defer func() { panicked = recover() }()
+			w.Advance(time.Now())
+			return nil
+		}
+		time.Sleep(10 * time.Millisecond)
+		if again() == nil || len(fired) == 5 {
+			t.Fatalf("fired %v, want a panic", fired)
+		}
+		w.Arm(4, begin.Add(time.Hour).UnixMilli()) // what was armed meanwhile counts
+		fourth := fired[4]
+		if _, some := w.Advance(time.Now()); !some {
+			t.Error("nothing is armed")
+		}
+		time.Sleep(afterPanic)
+		w.Advance(time.Now())
+		for key := range 5 {
+			want := 10 * time.Millisecond
+			switch key {
+			case 2:
+				want += afterPanic
+			case 4:
+				want = fourth
+			}
+			if fired[key] != want {
+				t.Errorf("key %d fired after %s, want %s", key, fired[key], want)
+			}
+		}
+		if w.Len() != 1 {
+			t.Errorf("%d keys are armed, want the one of an hour", w.Len())
+		}
+	})
 }

@@ -117,8 +117,16 @@ func unavailable(err error) error {
 	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
 		return registry.ErrSessionLost
 	}
+	for _, denial := range denials {
+		if errors.Is(err, denial) {
+			return fmt.Errorf("%w: %w: %w", registry.ErrUnavailable, registry.ErrDenied, err)
+		}
+	}
 	return fmt.Errorf("%w: %w", registry.ErrUnavailable, err)
 }
+
+// denials are the answers of an etcd that does not let us in.
+var denials = []error{rpctypes.ErrAuthFailed, rpctypes.ErrUserEmpty, rpctypes.ErrPermissionDenied, rpctypes.ErrUserNotFound}
 
 // pause waits for a while, or less when ctx or stop end; it says whether to go on.
 func pause(ctx context.Context, stop <-chan struct{}, d time.Duration) bool {

@@ -75,7 +75,7 @@ func limit(t *testing.T) context.Context {
 
 func connect(t *testing.T, endpoints ...string) *clientv3.Client {
 	t.Helper()
-	client, err := Dial(ClientConfig{Endpoints: endpoints})
+	client, err := Dial(t.Context(), ClientConfig{Endpoints: endpoints})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ type etcdMember struct {
 func (m *etcdMember) close() { m.once.Do(m.Close) }
 
 // external starts n etcd members with real sockets, as an external cluster has them.
-func external(t *testing.T, n int) []*etcdMember {
+func external(t *testing.T, n int, change ...func(*embed.Config)) []*etcdMember {
 	t.Helper()
 	configs := make([]*embed.Config, n)
 	var initial []string
@@ -104,6 +104,9 @@ func external(t *testing.T, n int) []*etcdMember {
 		c.ListenPeerUrls, c.AdvertisePeerUrls = []url.URL{peer}, []url.URL{peer}
 		c.ListenClientUrls, c.AdvertiseClientUrls = []url.URL{client}, []url.URL{client}
 		c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zapLogger(hclog.NewNullLogger()))
+		for _, f := range change {
+			f(c)
+		}
 		initial = append(initial, c.Name+"="+peer.String())
 		configs[i] = c
 	}

@@ -21,6 +21,7 @@ const lockLookEvery = 5 * time.Second
 type lock struct {
 	s        *session
 	name     string
+	value    string // of the key: nobody else's is the same
 	revision int64
 }
 
@@ -49,7 +50,7 @@ func (r *Registry) Lock(ctx context.Context, rs registry.Session, name string) (
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", name, err)
 	}
-	return &lock{s: s, name: name, revision: revision}, nil
+	return &lock{s: s, name: name, value: string(claim), revision: revision}, nil
 }
 
 // claim tries, waits and tries again until the key is ours, and gives its revision.
@@ -130,7 +131,7 @@ func (l *lock) Lost() <-chan struct{} { return l.s.lost }
 func (l *lock) Unlock(ctx context.Context) error {
 	key := l.s.r.prefix + l.Key()
 	_, err := l.s.r.write(ctx,
-		[]clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(key), "=", l.revision)},
+		[]clientv3.Cmp{clientv3.Compare(clientv3.CreateRevision(key), "=", l.revision), clientv3.Compare(clientv3.Value(key), "=", l.value)},
 		[]clientv3.Op{clientv3.OpDelete(key)}, nil)
 	if err != nil {
 		return fmt.Errorf("unlock %s: %w", l.name, err)

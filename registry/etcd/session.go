@@ -102,29 +102,37 @@ func (r *Registry) register(ctx context.Context, key string, m registry.Member, 
 		if err == nil && !m.Takeover && !old.Same(m) {
 			return fmt.Errorf("%w: %s since %s", registry.ErrNodeTaken, old.Incarnation, time.UnixMilli(old.StartedAt).UTC().Format(time.RFC3339))
 		}
-		if err := r.replace(ctx, key, clientv3.LeaseID(kvs[0].Lease), kvs[0].ModRevision); err != nil {
+		// The key moves to the new lease before the old one ends, so that nobody sees the node absent.
+		taken, err := r.write(ctx,
+			[]clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(key), "=", kvs[0].ModRevision)},
+			[]clientv3.Op{clientv3.OpPut(key, string(text), clientv3.WithLease(lease))}, nil)
+		if err != nil {
+			return err
+		}
+		if !taken.Succeeded {
+			continue
+		}
+		if err := r.revoke(ctx, clientv3.LeaseID(kvs[0].Lease)); err != nil {
 			return fmt.Errorf("replace incarnation %s: %w", old.Incarnation, err)
 		}
 		r.log.Info("predecessor replaced", "role", m.Role, "node", m.Node, "incarnation", old.Incarnation)
+		return nil
 	}
 	return fmt.Errorf("%w: it comes back as fast as it is replaced", registry.ErrNodeTaken)
 }
 
-// replace ends the lease behind a record, and with it all that its holder had.
-func (r *Registry) replace(ctx context.Context, key string, lease clientv3.LeaseID, modRevision int64) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	if lease != clientv3.NoLease {
-		_, err := r.client.Revoke(ctx, lease)
-		if err != nil && !errors.Is(err, rpctypes.ErrLeaseNotFound) {
-			return unavailable(err)
-		}
+// revoke ends a lease, and with it all that its holder still had.
+func (r *Registry) revoke(ctx context.Context, lease clientv3.LeaseID) error {
+	if lease == clientv3.NoLease {
 		return nil
 	}
-	_, err := r.write(ctx,
-		[]clientv3.Cmp{clientv3.Compare(clientv3.ModRevision(key), "=", modRevision)},
-		[]clientv3.Op{clientv3.OpDelete(key)}, nil)
-	return err
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err := r.client.Revoke(ctx, lease)
+	if err != nil && !errors.Is(err, rpctypes.ErrLeaseNotFound) {
+		return unavailable(err)
+	}
+	return nil
 }
 
 // keep renews the lease until it is told to stop, or the lease is or may be gone. Each
@@ -265,6 +273,12 @@ func (s *session) Leave(ctx context.Context) error {
 		return fmt.Errorf("leave as %s: %w", s.key, unavailable(err))
 	}
 	return nil
+}
+
+func (s *session) Abandon() {
+	s.stop()
+	<-s.done
+	s.end(registry.ErrLeft)
 }
 
 func earlier(a, b time.Time) time.Time {

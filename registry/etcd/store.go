@@ -77,7 +77,13 @@ func (r *Registry) Delete(ctx context.Context, key string, cond registry.If) err
 
 // guarded runs one write in a transaction with its conditions.
 func (r *Registry) guarded(ctx context.Context, key string, cond registry.If, op clientv3.Op) (int64, error) {
+	if err := cond.Check(); err != nil {
+		return 0, err
+	}
 	var conds []clientv3.Cmp
+	for _, o := range cond.Others {
+		conds = append(conds, clientv3.Compare(clientv3.ModRevision(r.dataKey(o.Key)), "=", o.ModRevision))
+	}
 	if cond.ModRevision != 0 {
 		conds = append(conds, clientv3.Compare(clientv3.ModRevision(r.dataKey(key)), "=", cond.ModRevision))
 	}
@@ -87,6 +93,10 @@ func (r *Registry) guarded(ctx context.Context, key string, cond registry.If, op
 	if cond.Held != nil {
 		held := clientv3.CreateRevision(r.prefix + cond.Held.Key())
 		conds = append(conds, clientv3.Compare(held, "=", cond.Held.Revision()))
+		if l, ok := cond.Held.(*lock); ok {
+			// After etcd was wiped, revisions come again: another's lock may have ours.
+			conds = append(conds, clientv3.Compare(clientv3.Value(r.prefix+l.Key()), "=", l.value))
+		}
 	}
 	resp, err := r.write(ctx, conds, []clientv3.Op{op}, nil)
 	if err != nil {

@@ -148,3 +148,13 @@ func (s *session) Leave(ctx context.Context) error {
 	s.r.end(s, registry.ErrLeft)
 	return nil
 }
+
+func (s *session) Abandon() {
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	if s.err != nil {
+		return
+	}
+	s.r.fail(s, registry.ErrLeft)
+	s.timer = time.AfterFunc(s.ttl, func() { s.r.forget(s) })
+}

@@ -110,8 +110,16 @@ func (r *Registry) Delete(ctx context.Context, key string, cond registry.If) err
 
 // guard checks a write's conditions. r.mu is held.
 func (r *Registry) guard(ctx context.Context, key string, cond registry.If) error {
+	if err := cond.Check(); err != nil {
+		return err
+	}
 	if err := r.call(ctx); err != nil {
 		return err
+	}
+	for _, o := range cond.Others {
+		if r.entries[data+o.Key].mod != o.ModRevision {
+			return registry.ErrConflict
+		}
 	}
 	e, exists := r.entries[data+key]
 	if cond.Absent && exists || cond.ModRevision != 0 && e.mod != cond.ModRevision {

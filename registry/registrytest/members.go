@@ -204,6 +204,24 @@ func leaveIsSeenAtOnce(t *testing.T, f Fixture) {
 	join(t, f.Registry, member(registry.Master, "m1"))
 }
 
+func abandonedPlacesRunOut(t *testing.T, f Fixture) {
+	views := watch(t, f.Registry, registry.Worker)
+	s := join(t, f.Registry, member(registry.Worker, "w1"))
+	await(t, views, "w1")
+	for range 2 {
+		s.Abandon()
+	}
+	closes(t, "Lost after Abandon", s.Lost())
+	wantErr(t, "Err after Abandon", s.Err(), registry.ErrLeft)
+	renewed := s.LastRenewed()
+	await(t, views)
+	// The server may count from later than we do, and never from earlier.
+	if ago := time.Since(renewed); ago < s.TTL() {
+		t.Errorf("the place was gone %v after its last renewal, want no less than %v", ago, s.TTL())
+	}
+	join(t, f.Registry, member(registry.Worker, "w1"))
+}
+
 func lostClosesWhenTheLeaseIsGone(t *testing.T, f Fixture) {
 	views := watch(t, f.Registry, registry.Master)
 	s := join(t, f.Registry, member(registry.Master, "m1"))

@@ -139,6 +139,30 @@ func putComparesRevisions(t *testing.T, f Fixture) {
 	must[int64](t)(f.Registry.Put(ctx, "k/a", nil, registry.If{}))
 }
 
+func putComparesOtherKeys(t *testing.T, f Fixture) {
+	ctx := limit(t)
+	s := join(t, f.Registry, member(registry.Master, "m1"))
+	bound := must[int64](t)(f.Registry.Put(ctx, "acks/m1", []byte("1"), registry.If{Bound: s}))
+	free := must[int64](t)(f.Registry.Put(ctx, "acks/m2", []byte("1"), registry.If{}))
+	seen := []registry.KeyRevision{{Key: "acks/m1", ModRevision: bound}, {Key: "acks/m2", ModRevision: free}, {Key: "acks/m3"}}
+	must[int64](t)(f.Registry.Put(ctx, "c", []byte("1"), registry.If{Others: seen}))
+	must[int64](t)(f.Registry.Put(ctx, "acks/m2", []byte("2"), registry.If{}))
+	_, err := f.Registry.Put(ctx, "c", []byte("x"), registry.If{Others: seen})
+	wantErr(t, "Put after another key was written", err, registry.ErrConflict)
+	_, err = f.Registry.Put(ctx, "c", []byte("x"), registry.If{Others: []registry.KeyRevision{{Key: "acks/m2"}}})
+	wantErr(t, "Put that wants another key to be absent", err, registry.ErrConflict)
+	if err := s.Leave(ctx); err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Registry.Put(ctx, "c", []byte("x"), registry.If{Others: seen[:1]})
+	wantErr(t, "Put after another key went with its session", err, registry.ErrConflict)
+	_, err = f.Registry.Put(ctx, "c", nil, registry.If{Others: make([]registry.KeyRevision, registry.MaxOthers+1)})
+	wantErr(t, "Put with too many other keys", err, registry.ErrInvalid)
+	if e := must[registry.Entry](t)(f.Registry.Get(ctx, "c")); string(e.Value) != "1" {
+		t.Errorf("c = %q, want what was written while all stood", e.Value)
+	}
+}
+
 func deleteCompares(t *testing.T, f Fixture) {
 	ctx := limit(t)
 	if err := f.Registry.Delete(ctx, "a", registry.If{}); err != nil {

@@ -42,13 +42,13 @@ func versionsAreSavedByMatch(t *testing.T, b *bench) {
 	if _, _, created, err = save("Monthly", "x", new(sql.AnyVersion), true); err != nil || !created {
 		t.Errorf("overwrite what is not there: %v, %v", created, err)
 	}
-	b.must(b.Publish(b.ctx, w.ID, 1))
+	b.must(b.Publish(b.ctx, w.ID, 1, "ann"))
 	got, err := b.Workflow(b.ctx, b.project.ID, "NightLy")
 	b.must(err)
 	if got.Published != 1 || got.Latest != 3 || got.ID != w.ID {
 		t.Errorf("workflow %+v", got)
 	}
-	if err := b.Publish(b.ctx, w.ID, 9); !errors.Is(err, sql.ErrNotFound) {
+	if err := b.Publish(b.ctx, w.ID, 9, "ann"); !errors.Is(err, sql.ErrNotFound) {
 		t.Errorf("publish what is not there: %v, want ErrNotFound", err)
 	}
 	old, err := b.Version(b.ctx, w.ID, 1)
@@ -97,7 +97,8 @@ func textsStayByteForByte(t *testing.T, b *bench) {
 	text := "x: '\"\\ \r\n\t\U0001F42C`$%_--;\x7f é e\u0301'\n" + strings.Repeat("a\\'b", 1<<20/4)
 	w, _, _, err := b.SaveVersion(b.ctx, sql.SaveVersion{ProjectID: b.project.ID, Name: "Bytes", Text: text, Format: "yaml"})
 	b.must(err)
-	b.must(b.PutDraft(b.ctx, sql.Draft{WorkflowID: w.ID, Text: text, Format: "yaml", UpdatedBy: "ann"}))
+	_, _, _, err = b.SaveDraft(b.ctx, sql.SaveDraft{ProjectID: b.project.ID, Name: "Bytes", Text: text, Format: "yaml", By: "ann"})
+	b.must(err)
 	for name, s := range map[string]*sql.Store{"same": b.Store, "other": b.open(t, t.Name())} {
 		v, err := s.Version(b.ctx, w.ID, 1)
 		b.must(err)
@@ -107,21 +108,122 @@ func textsStayByteForByte(t *testing.T, b *bench) {
 			t.Errorf("the %s store gives another text: %d and %d bytes of %d", name, len(v.Text), len(d.Text), len(text))
 		}
 	}
-	b.must(b.PutDraft(b.ctx, sql.Draft{WorkflowID: w.ID, Text: "two"}))
-	if d, err := b.Draft(b.ctx, w.ID); err != nil || d.Text != "two" {
-		t.Errorf("draft %+v, %v", d, err)
-	}
-	b.must(b.DeleteDraft(b.ctx, w.ID))
-	if _, err := b.Draft(b.ctx, w.ID); !errors.Is(err, sql.ErrNotFound) {
-		t.Errorf("deleted draft: %v, want ErrNotFound", err)
-	}
-	if err := b.PutDraft(b.ctx, sql.Draft{WorkflowID: 1 << 40}); !errors.Is(err, sql.ErrNotFound) {
-		t.Errorf("draft of nothing: %v, want ErrNotFound", err)
-	}
 	b.must(b.PutLayout(b.ctx, sql.Layout{WorkflowID: w.ID, Layout: `{"a":[1,2]}`}))
 	b.must(b.PutLayout(b.ctx, sql.Layout{WorkflowID: w.ID, Layout: `{"a":[3,4]}`}))
 	if l, err := b.Layout(b.ctx, w.ID); err != nil || l.Layout != `{"a":[3,4]}` {
 		t.Errorf("layout %+v, %v", l, err)
+	}
+}
+
+func draftsAreKeptByRevision(t *testing.T, b *bench) {
+	save := func(name, text string, base int, match *int64) (sql.Workflow, sql.Draft, bool, error) {
+		return b.SaveDraft(b.ctx, sql.SaveDraft{ProjectID: b.project.ID, Name: name, Text: text, Format: "yaml", By: "ann", BaseVersion: base, IfMatch: match})
+	}
+	w, d, created, err := save("Drafted", "a", sql.KeepBase, nil)
+	if err != nil || !created || w.Latest != 0 || w.DraftRevision != d.Revision || d.BaseVersion != 0 || d.Revision == 0 {
+		t.Fatalf("a draft of nothing: %+v, %+v, %v, %v", w, d, created, err)
+	}
+	first := d.Revision
+	if _, _, _, err := save("drafted", "b", 0, nil); !errors.Is(err, sql.ErrExists) {
+		t.Errorf("without a revision: %v, want ErrExists", err)
+	}
+	if _, _, _, err := save("Drafted", "b", 1, &first); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("a base that is no version: %v, want ErrNotFound", err)
+	}
+	if _, d, created, err = save("Drafted", "b", 0, &first); err != nil || created || d.Revision <= first {
+		t.Errorf("at its revision: %+v, %v, %v", d, created, err)
+	}
+	if _, _, _, err := save("Drafted", "c", 0, &first); !errors.Is(err, sql.ErrStale) {
+		t.Errorf("at an older revision: %v, want ErrStale", err)
+	}
+	// A version takes with it the revision that it came from, and only that one.
+	version := func(text string, match *int, draft int64) sql.Workflow {
+		w, _, _, err := b.SaveVersion(b.ctx, sql.SaveVersion{
+			ProjectID: b.project.ID, Name: "Drafted", Text: text, Format: "yaml", By: "bob", IfMatch: match, Publish: true, Message: "for " + text, Draft: draft,
+		})
+		b.must(err)
+		return w
+	}
+	if w = version("v1", nil, first); w.Latest != 1 || w.DraftRevision != d.Revision {
+		t.Errorf("a version of an older revision leaves %+v", w)
+	}
+	if w = version("v2", new(1), d.Revision); w.DraftRevision != 0 || w.ChangedBy != "bob" {
+		t.Errorf("a version of the draft leaves %+v", w)
+	}
+	if _, err := b.Draft(b.ctx, w.ID); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("the draft after its version: %v, want ErrNotFound", err)
+	}
+	if v, err := b.Version(b.ctx, w.ID, 2); err != nil || v.Message != "for v2" {
+		t.Errorf("version %+v, %v", v, err)
+	}
+	// The text of an older version makes a new one: only the latest is compared.
+	if w = version("v1", new(2), 0); w.Latest != 3 {
+		t.Errorf("the first text again: %+v", w)
+	}
+	last := d.Revision
+	if _, _, _, err := save("Drafted", "d", sql.KeepBase, &last); !errors.Is(err, sql.ErrStale) {
+		t.Errorf("at a revision that is gone: %v, want ErrStale", err)
+	}
+	if _, d, _, err = save("Drafted", "d", sql.KeepBase, nil); err != nil || d.Revision <= last || d.BaseVersion != 3 {
+		t.Errorf("a draft after one: %+v, %v", d, err)
+	}
+	if _, d, _, err = save("Drafted", "e", 1, new(int64(sql.AnyRevision))); err != nil || d.BaseVersion != 1 {
+		t.Errorf("over whatever there is: %+v, %v", d, err)
+	}
+	if _, d, _, err = save("Drafted", "f", sql.KeepBase, &d.Revision); err != nil || d.BaseVersion != 1 {
+		t.Errorf("the base is kept: %+v, %v", d, err)
+	}
+	got, err := b.Draft(b.ctx, w.ID)
+	b.must(err)
+	if got.Text != "f" || got.Revision != d.Revision || got.BaseVersion != 1 || got.UpdatedBy != "ann" || got.UpdatedAt == 0 {
+		t.Errorf("draft %+v", got)
+	}
+	draftsAreThrownAwayByRevision(t, b, w, d)
+}
+
+func draftsAreThrownAwayByRevision(t *testing.T, b *bench, w sql.Workflow, d sql.Draft) {
+	drop := func(id, revision int64) error {
+		return b.DeleteDraft(b.ctx, sql.DeleteDraft{WorkflowID: id, IfMatch: revision, By: "cid"})
+	}
+	if err := drop(w.ID, d.Revision-1); !errors.Is(err, sql.ErrStale) {
+		t.Errorf("throw away an older revision: %v, want ErrStale", err)
+	}
+	b.must(drop(w.ID, d.Revision))
+	if w, err := b.WorkflowByID(b.ctx, w.ID); err != nil || w.DraftRevision != 0 || w.ChangedBy != "cid" || w.Latest != 3 {
+		t.Errorf("the workflow stays: %+v, %v", w, err)
+	}
+	if err := drop(w.ID, sql.AnyRevision); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("throw away nothing: %v, want ErrNotFound", err)
+	}
+	// A workflow that was nothing but its draft goes with it, and its name is free.
+	only, _, _, err := b.SaveDraft(b.ctx, sql.SaveDraft{ProjectID: b.project.ID, Name: "Only", Text: "x", Format: "yaml"})
+	b.must(err)
+	b.must(drop(only.ID, sql.AnyRevision))
+	if _, err := b.Workflow(b.ctx, b.project.ID, "Only"); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("a workflow without versions and draft: %v, want ErrNotFound", err)
+	}
+	if _, _, created, err := b.SaveDraft(b.ctx, sql.SaveDraft{ProjectID: b.project.ID, Name: "ONLY", Text: "y", Format: "yaml"}); err != nil || !created {
+		t.Errorf("the name is not free: %v, %v", created, err)
+	}
+}
+
+func oneOfManyKeepsTheFirstDraft(t *testing.T, b *bench) {
+	stores := []*sql.Store{b.Store, b.open(t, t.Name())}
+	var kept [8]bool
+	race(len(kept), func(i int) {
+		_, _, _, err := stores[i%2].SaveDraft(b.ctx, sql.SaveDraft{ProjectID: b.project.ID, Name: "Raced", Text: fmt.Sprint(i), Format: "yaml"})
+		if kept[i] = err == nil; err != nil && !errors.Is(err, sql.ErrExists) {
+			t.Error(err)
+		}
+	})
+	n := 0
+	for _, k := range kept {
+		if k {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d of %d kept the first draft", n, len(kept))
 	}
 }
 

@@ -45,6 +45,35 @@ func oldEpochWritesNothing(t *testing.T, b *bench) {
 	}
 }
 
+// A new owner knows which late success still counts: that of the attempt that no other has followed.
+func takeoverBringsTheLostAttempt(_ *testing.T, b *bench) {
+	waits, runs := b.take("m1:a"), b.take("m1:a")
+	for _, o := range []owned{waits, runs} {
+		b.must(b.commit(b.step(o, 0, dag.TaskDispatched)))
+		a := o.Tasks[0].Attempt
+		a.State, a.FinishedAt = dag.AttemptLost, 9
+		lost := b.step(o, 0, dag.TaskReady)
+		lost.Effects.Attempts = []dag.Attempt{a}
+		o.Tasks[0].Lost, o.Tasks[0].Attempt = 1, dag.Attempt{}
+		b.must(b.commit(lost))
+	}
+	b.must(b.commit(b.step(runs, 0, dag.TaskDispatched)))
+	taken, err := b.TakeOver(b.ctx, "m1:a", "m2:b", 2)
+	b.must(err)
+	for _, c := range taken {
+		want := dag.Attempt{Number: 1, State: dag.AttemptLost}
+		if c.Instance.ID == runs.ID {
+			want = dag.Attempt{Number: 2, State: dag.AttemptDispatched}
+		}
+		if len(c.Attempts) != 1 || c.Attempts[0].Number != want.Number || c.Attempts[0].State != want.State || c.Attempts[0].Token == "" {
+			b.t.Errorf("attempts = %+v, want number %d alone, which is %s", c.Attempts, want.Number, want.State)
+		}
+	}
+	if len(taken) != 2 {
+		b.t.Errorf("took over %d instances", len(taken))
+	}
+}
+
 // dump is all that stands of an instance but who owns it.
 func (b *bench) dump(id int64) string {
 	b.t.Helper()

@@ -195,21 +195,23 @@ func commandsComeBySlotAndPriority(t *testing.T, b *bench) {
 	}
 	want = []int64{want[1], want[3], want[2], want[0]}
 	var got []int64
-	for after := (sql.CommandCursor{}); ; {
-		commands, next, err := b.Commands(b.ctx, nil, 1, after)
-		b.must(err)
-		for _, x := range commands {
-			got = append(got, x.ID)
-			if x.Slot != int(x.ID)%c.Slots {
-				t.Errorf("command %d has slot %d of %d", x.ID, x.Slot, c.Slots)
-			}
-		}
-		if after = next; next == (sql.CommandCursor{}) {
-			break
+	commands, next, err := b.Commands(b.ctx, nil, 4, sql.CommandCursor{})
+	b.must(err)
+	for _, x := range commands {
+		got = append(got, x.ID)
+		if x.Slot != int(x.ID)%c.Slots {
+			t.Errorf("command %d has slot %d of %d", x.ID, x.Slot, c.Slots)
 		}
 	}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("commands %v, want %v", got, want)
+	if fmt.Sprint(got) != fmt.Sprint(want) || next != (sql.CommandCursor{}) {
+		t.Errorf("commands %v and %v, want %v and nothing more", got, next, want)
+	}
+	for n := 1; n < 4; n++ {
+		few, next, err := b.Commands(b.ctx, nil, n, sql.CommandCursor{})
+		b.must(err)
+		if len(few) != n || few[n-1].ID != want[n-1] || next == (sql.CommandCursor{}) {
+			t.Errorf("the first %d commands: %+v and %v, want %v and more", n, few, next, want[:n])
+		}
 	}
 	slots := make([]bool, c.Slots)
 	slots[int(want[2])%c.Slots] = true

@@ -22,8 +22,11 @@ export function launch() {
   return chromium.launch({ executablePath: findChromium(), args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 }
 
-/** open gives a page of a fresh person, and the list of what went wrong in it. */
-export async function open(browser, url, options = {}) {
+/**
+ * open gives a page of a fresh person, and the list of what went wrong in it. refused are the
+ * statuses that the journey asks for on purpose: the browser writes each down by itself.
+ */
+export async function open(browser, url, { refused = [], ...options } = {}) {
   const context = await browser.newContext({
     baseURL: url,
     locale: "en-US",
@@ -32,10 +35,11 @@ export async function open(browser, url, options = {}) {
     ...options,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(30_000);
   const wrong = [];
-  // Who is not signed in yet is answered 401, which the browser writes down by itself.
-  page.on("console", (m) => m.type() === "error" && !/status of 401/.test(m.text()) && wrong.push(`console: ${m.text()}`));
+  // Any page may learn that its session is over; the browser writes that down too.
+  const expected = new RegExp(`status of (${[401, ...refused].join("|")})`);
+  page.on("console", (m) => m.type() === "error" && !expected.test(m.text()) && wrong.push(`console: ${m.text()}`));
   page.on("pageerror", (e) => wrong.push(`page: ${e.stack ?? e}`));
   page.on(
     "request",

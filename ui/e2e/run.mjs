@@ -1,10 +1,9 @@
 // Journeys of a person through the console, in a real Chromium against a real server.
 //   node e2e/run.mjs [--shots] [name...]
 import assert from "node:assert/strict";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { check } from "./axe.mjs";
 import { findChromium, launch, open } from "./browser.mjs";
-import { journeys } from "./journeys.mjs";
 import { startServer } from "./server.mjs";
 
 if (!findChromium()) {
@@ -19,12 +18,17 @@ if (!findChromium()) {
 const out = new URL("./out/", import.meta.url).pathname;
 mkdirSync(out, { recursive: true });
 const wanted = process.argv.slice(2).filter((a) => !a.startsWith("--"));
+const folder = new URL("./journeys/", import.meta.url);
+const journeys = {};
+for (const file of readdirSync(folder).sort()) Object.assign(journeys, (await import(new URL(file, folder))).journeys);
 const browser = await launch();
 let failed = 0;
 for (const [name, journey] of Object.entries(journeys)) {
   if (wanted.length > 0 && !wanted.some((w) => name.includes(w))) continue;
   const started = Date.now();
-  const server = await startServer();
+  // A journey is a function, or says beside it how its server is started.
+  const { run, server: options } = typeof journey === "function" ? { run: journey } : journey;
+  const server = await startServer(options);
   const opened = [];
   const visit = async (options) => {
     const one = await open(browser, server.url, options);
@@ -32,7 +36,7 @@ for (const [name, journey] of Object.entries(journeys)) {
     return one;
   };
   try {
-    await journey({ server, visit, check, out, shots: process.argv.includes("--shots") });
+    await run({ server, visit, check, out, shots: process.argv.includes("--shots") });
     for (const { wrong } of opened) assert.deepEqual(wrong, [], "what the browser complained about");
     console.log(`ok    ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`);
   } catch (error) {

@@ -19,41 +19,54 @@ function freePort() {
   });
 }
 
-export async function startServer() {
+/** startServer starts a node; flags go behind its own, basePath is where it is mounted, such as /porpoise. */
+export async function startServer({ flags = [], basePath = "" } = {}) {
   const dir = mkdtempSync(join(tmpdir(), "porpoise-e2e-"));
   const address = `127.0.0.1:${await freePort()}`;
-  const child = spawn(join(root, "bin/porpoise"), ["standalone", "--data", join(dir, "data"), "--http", address], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const url = `http://${address}${basePath}`;
+  const mount = basePath ? ["--base-path", basePath] : [];
   let output = "";
-  const link = await new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`the server printed no link:\n${output}`)), startsWithin);
+  let child;
+  const begin = () => {
+    child = spawn(join(root, "bin/porpoise"), ["standalone", "--data", join(dir, "data"), "--http", address, ...mount, ...flags], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     const read = (chunk) => {
       output += chunk;
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+  };
+  begin();
+  const link = await new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`the server printed no link:\n${output}`)), startsWithin);
+    const look = () => {
       const found = output.match(/http:\/\/\S+\/sign-in\/\S+/);
       if (found) {
         clearTimeout(late);
         resolve(found[0]);
       }
     };
-    child.stdout.on("data", read);
-    child.stderr.on("data", read);
+    child.stdout.on("data", look);
+    child.stderr.on("data", look);
     child.once("exit", (code) => reject(new Error(`the server ended with ${code}:\n${output}`)));
   });
   const data = join(dir, "data");
   const token = readFileSync(join(data, "admin-token"), "utf8").trim();
   return {
-    url: `http://${address}`,
+    url,
     link,
+    data,
+    // What signs the admin in; the set-up changes it.
     password: readFileSync(join(data, "admin-password"), "utf8").trim(),
     log: () => output,
     apply: (project, yaml) => {
-      const env = { ...process.env, PORPOISE_SERVER: `http://${address}`, PORPOISE_TOKEN: token };
+      const env = { ...process.env, PORPOISE_SERVER: url, PORPOISE_TOKEN: token };
       const done = spawnSync(join(root, "bin/porpoise"), ["apply", "-p", project, "-f", "-"], { env, input: yaml });
       if (done.status !== 0) throw new Error(`apply: ${done.stderr}${done.stdout}`);
     },
     api: async (method, path, body) => {
-      const answer = await fetch(`http://${address}/api/v1${path}`, {
+      const answer = await fetch(`${url}/api/v1${path}`, {
         method,
         headers: { Authorization: `Bearer ${token}`, ...(body ? { "Content-Type": "application/json" } : {}) },
         body: body ? JSON.stringify(body) : undefined,
@@ -61,8 +74,24 @@ export async function startServer() {
       if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
       return answer.status === 204 ? undefined : answer.json();
     },
+    /** kill ends the server as a power cut would; the tasks' runner goes on. */
+    kill: () =>
+      new Promise((resolve) => {
+        child.once("exit", resolve);
+        child.kill("SIGKILL");
+      }),
+    /** restart begins it again with the same data at the same address. */
+    restart: async () => {
+      begin();
+      for (const end = Date.now() + startsWithin; Date.now() < end; ) {
+        const ready = await fetch(`${url}/readyz`).catch(() => undefined);
+        if (ready?.ok) return;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      throw new Error(`the server did not come back:\n${output}`);
+    },
     stop: async () => {
-      if (child.exitCode === null) {
+      if (child.exitCode === null && child.signalCode === null) {
         const gone = new Promise((resolve) => child.once("exit", resolve));
         child.kill("SIGINT");
         const hard = setTimeout(() => child.kill("SIGINT"), 1000);

@@ -7,11 +7,11 @@ import "./styles/pages.css";
 import "./styles/instance.css";
 import { localStorageColorSchemeManager, MantineProvider } from "@mantine/core";
 import { Notifications } from "@mantine/notifications";
-import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { ApiError } from "./api/client";
+import { ApiError, signedOut } from "./api/client";
 import { sessionQuery } from "./api/queries";
 import { begin } from "./i18n";
 import { beginLive, pollWhenStale } from "./live/live";
@@ -20,12 +20,6 @@ import { settings } from "./settings";
 import { theme } from "./theme";
 
 const client: QueryClient = new QueryClient({
-  queryCache: new QueryCache({
-    onError: (error) => {
-      // Whoever is no longer known is asked to sign in, where he is.
-      if (error instanceof ApiError && error.status === 401) client.setQueryData(sessionQuery.queryKey, null);
-    },
-  }),
   defaultOptions: {
     queries: {
       staleTime: 10_000,
@@ -35,8 +29,13 @@ const client: QueryClient = new QueryClient({
   },
 });
 
+// Whoever is no longer known is asked to sign in, where he is.
+window.addEventListener(signedOut, () => client.setQueryData(sessionQuery.queryKey, null));
+
 const root = document.getElementById("root");
 if (!root) throw new Error("the page has no root");
+// The answer comes while the sentences are made ready.
+void client.prefetchQuery(sessionQuery);
 await begin(settings().language);
 document.documentElement.dataset.density = settings().density;
 beginLive();
@@ -52,7 +51,7 @@ createRoot(root).render(
     >
       <QueryClientProvider client={client}>
         <Notifications position="bottom-right" limit={3} />
-        <RouterProvider router={makeRouter()} />
+        <RouterProvider router={makeRouter(client)} />
       </QueryClientProvider>
     </MantineProvider>
   </StrictMode>,

@@ -1,6 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
+import { type QueryClient, useQuery } from "@tanstack/react-query";
 import {
-  createRootRoute,
+  createRootRouteWithContext,
   createRoute,
   createRouter,
   Link,
@@ -8,30 +8,53 @@ import {
   parseSearchWith,
   stringifySearchWith,
 } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
-import { sessionQuery } from "./api/queries";
+import { lazy, Suspense, useEffect, useState } from "react";
+import type { Me } from "./api/client";
+import { sessionQuery, viewQuery } from "./api/queries";
 import { useSay } from "./i18n";
 import { ErrorView } from "./parts/ErrorView";
-import { hubSearch, instanceSearch, instancesSearch } from "./search";
+import { editorSearch, hubSearch, instanceSearch, instancesSearch } from "./search";
+import { membersSearch, profileSearch, projectsSearch, workflowsSearch } from "./searchAccount";
 import { useSettings } from "./settings";
 import { Shell } from "./shell/Shell";
 import { SignIn } from "./shell/SignIn";
+import { Waiting } from "./shell/Waiting";
+
+// What is seen once in the life of an account is no part of the shell.
+const SetUp = lazy(() => import("./shell/SetUp").then((m) => ({ default: m.SetUp })));
+const FirstPassword = lazy(() => import("./shell/FirstPassword").then((m) => ({ default: m.FirstPassword })));
 
 /** Root shows the sign-in instead of the page to whoever is not known. */
 function Root() {
   const session = useQuery(sessionQuery);
   const { density } = useSettings();
-  const known = useRef(false);
-  useEffect(() => {
-    if (session.data) known.current = true;
-  }, [session.data]);
+  const [known, setKnown] = useState<Me>();
+  if (session.data && session.data !== known) {
+    // Another person must not see what the one before had open.
+    if (known && known.user_id !== session.data.user_id) location.reload();
+    setKnown(session.data);
+  }
   useEffect(() => {
     document.documentElement.dataset.density = density;
   }, [density]);
-  if (session.isError) return <ErrorView error={session.error} retry={() => void session.refetch()} />;
-  if (session.isPending) return null;
-  if (session.data === null) return <SignIn expired={known.current} />;
-  return <Shell me={session.data} />;
+  // A server that does not answer for a while takes no page away.
+  if (session.isError && !known) return <ErrorView error={session.error} retry={() => void session.refetch()} />;
+  if (session.isPending) return <Waiting />;
+  if (session.data?.must_change_password) {
+    const { name, set_up } = session.data;
+    return <Suspense>{set_up ? <SetUp suggested={name} /> : <FirstPassword name={name} />}</Suspense>;
+  }
+  const ended = session.data === null;
+  if (!known || known.must_change_password) return <SignIn expired={false} />;
+  // What was being written stays in the page behind the sign-in.
+  return (
+    <>
+      <div inert={ended} hidden={ended} className="whole">
+        <Shell me={known} />
+      </div>
+      {ended && <SignIn expired />}
+    </>
+  );
 }
 
 function NotFound() {
@@ -56,7 +79,7 @@ function Broken({ error, reset }: { error: unknown; reset: () => void }) {
   );
 }
 
-const root = createRootRoute({ component: Root, notFoundComponent: NotFound });
+const root = createRootRouteWithContext<{ client: QueryClient }>()({ component: Root, notFoundComponent: NotFound });
 const today = createRoute({
   getParentRoute: () => root,
   path: "/",
@@ -71,11 +94,13 @@ const instances = createRoute({
 const projects = createRoute({
   getParentRoute: () => root,
   path: "/projects",
+  validateSearch: projectsSearch,
   component: lazyRouteComponent(() => import("./pages/ProjectsPage"), "ProjectsPage"),
 });
 const workflows = createRoute({
   getParentRoute: () => root,
   path: "/p/$project/workflows",
+  validateSearch: workflowsSearch,
   component: lazyRouteComponent(() => import("./pages/WorkflowsPage"), "WorkflowsPage"),
 });
 const workflow = createRoute({
@@ -84,18 +109,41 @@ const workflow = createRoute({
   validateSearch: hubSearch,
   component: lazyRouteComponent(() => import("./pages/WorkflowPage"), "WorkflowPage"),
 });
+const editor = createRoute({
+  getParentRoute: () => root,
+  path: "/p/$project/w/$workflow/edit",
+  validateSearch: editorSearch,
+  component: lazyRouteComponent(() => import("./editor/EditorPage"), "EditorPage"),
+});
 const instance = createRoute({
   getParentRoute: () => root,
   path: "/p/$project/r/$id",
   validateSearch: instanceSearch,
+  // Asked for while the page's code and the session are still on their way; nobody waits for it here.
+  loader: ({ context, params }) => void context.client.prefetchQuery(viewQuery(params.id)),
   component: lazyRouteComponent(() => import("./pages/InstancePage"), "InstancePage"),
 });
 
-const tree = root.addChildren([today, instances, projects, workflows, workflow, instance]);
+const members = createRoute({
+  getParentRoute: () => root,
+  path: "/p/$project/members",
+  validateSearch: membersSearch,
+  component: lazyRouteComponent(() => import("./pages/MembersPage"), "MembersPage"),
+});
+const profile = createRoute({
+  getParentRoute: () => root,
+  path: "/profile",
+  validateSearch: profileSearch,
+  component: lazyRouteComponent(() => import("./pages/ProfilePage"), "ProfilePage"),
+});
 
-export function makeRouter() {
+const tree = root.addChildren([today, instances, projects, members, profile, workflows, workflow, editor, instance]);
+
+/** makeRouter makes the router; its routes ask for their data through the client. */
+export function makeRouter(client: QueryClient) {
   return createRouter({
     routeTree: tree,
+    context: { client },
     basepath: new URL(document.baseURI).pathname,
     // Search parameters are plain text, so that an address can be read and written by hand.
     parseSearch: parseSearchWith((text) => text),

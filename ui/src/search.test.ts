@@ -20,6 +20,19 @@ describe("an address", () => {
       project: undefined,
       workflow: undefined,
       span: undefined,
+      from: undefined,
+      to: undefined,
+      v: undefined,
+      by: undefined,
+      param: undefined,
+      longer: undefined,
     });
+    expect(instancesSearch({ from: "yesterday", v: "0", longer: "2w", param: "x".repeat(201) })).toEqual(instancesSearch({}));
+    expect(instancesSearch({ v: 3, longer: "10m", from: "2026-11-21T12:00:00.000Z" })).toMatchObject({
+      v: "3",
+      longer: "10m",
+      from: "2026-11-21T12:00:00.000Z",
+    });
+    expect(instanceSearch({ with: "x", zoom: "1-2" })).toEqual(instanceSearch({}));
   });
 });

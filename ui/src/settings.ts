@@ -10,7 +10,12 @@ export interface Settings {
   letters: boolean; // whether single letters are shortcuts (WCAG 2.1.4)
   railOpen: boolean;
   logWrap: boolean;
+  logSize: number; // of its letters: a step of logSizes
+  logDock: "right" | "bottom";
 }
+
+/** logSizes are the steps of a log's letters, in pixels. */
+export const logSizes = [11, 12.5, 14, 16, 18] as const;
 
 const key = "porpoise.settings";
 const watchers = new Set<() => void>();
@@ -24,6 +29,8 @@ function initial(): Settings {
     letters: true,
     railOpen: true,
     logWrap: false,
+    logSize: 1,
+    logDock: "right",
   };
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(key) ?? "{}");
@@ -43,6 +50,8 @@ function checked(s: Settings, base: Settings): Settings {
     letters: s.letters !== false,
     railOpen: s.railOpen !== false,
     logWrap: s.logWrap === true,
+    logSize: logSizes[s.logSize] === undefined ? base.logSize : s.logSize,
+    logDock: s.logDock === "bottom" ? "bottom" : "right",
   };
 }
 

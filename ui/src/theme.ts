@@ -7,6 +7,9 @@ const ink: MantineColorsTuple = ["#eee", "#ddd", "#ccc", "#bbb", "#999", "#777",
 // The policy of the page allows no inline style sheet: scroll locks would write one.
 const unlocked = { defaultProps: { lockScroll: false, transitionProps: { duration: 120 } } };
 
+// So would the library's own scroll bars: the browser's do.
+const plainScroll = { withScrollArea: false, styles: { dropdown: { maxHeight: 260, overflowY: "auto" } } } as const;
+
 export const theme = createTheme({
   primaryColor: "ink",
   colors: { ink },
@@ -21,10 +24,12 @@ export const theme = createTheme({
   components: {
     Modal: unlocked,
     Drawer: unlocked,
-    Menu: { defaultProps: { transitionProps: { duration: 120 }, shadow: "md" } },
+    // A placeholder for the focus is no child that a menu may have.
+    Menu: { defaultProps: { transitionProps: { duration: 120 }, shadow: "md", withInitialFocusPlaceholder: false } },
     Button: { defaultProps: { size: "xs" } },
     ActionIcon: { defaultProps: { size: 28, variant: "subtle", color: "ink" } },
-    Select: { defaultProps: { size: "xs", allowDeselect: false } },
+    Select: { defaultProps: { size: "xs", allowDeselect: false, ...plainScroll } },
+    Autocomplete: { defaultProps: { size: "xs", ...plainScroll } },
     TextInput: { defaultProps: { size: "xs" } },
     PasswordInput: { defaultProps: { size: "xs" } },
     Textarea: { defaultProps: { size: "xs" } },

@@ -109,3 +109,37 @@ func TestARewriteReplacesAllWhileTheSyncRuns(t *testing.T) {
 	}
 	_ = f.Close()
 }
+
+// FuzzJournal opens whatever bytes stand in a file: what it takes is a beginning of them, stays so at
+// the next opening, and is gone on from.
+func FuzzJournal(f *testing.F) {
+	whole, err := frame(nil, []Record{{Kind: 1, Data: []byte("one")}, {Kind: 2}, {Kind: 3, Data: bytes.Repeat([]byte("x"), 300)}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole)
+	f.Add(whole[:len(whole)-1])
+	f.Add([]byte{})
+	f.Add(bytes.Repeat([]byte{0xff}, 64))
+	f.Add(append(bytes.Clone(whole), 0xff, 0xff, 0xff, 0x00, 1, 2, 3, 4, 5))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "j")
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		file, first := load(t, path)
+		kept, err := os.ReadFile(path)
+		if err != nil || !bytes.HasPrefix(text, kept) || file.Size() != int64(len(kept)) {
+			t.Fatalf("%d of %d bytes are kept, %v", len(kept), len(text), err)
+		}
+		if err := file.Append(Record{Kind: 9, Data: []byte("after")}); err != nil {
+			t.Fatal(err)
+		}
+		_ = file.Close()
+		file, second := load(t, path)
+		_ = file.Close()
+		if len(second) != len(first)+1 || second[len(first)] != "9after" {
+			t.Fatalf("%q became %q", first, second)
+		}
+	})
+}

@@ -32,9 +32,15 @@ type Client struct {
 	waiting map[int64]chan *Text
 }
 
+// Attachment is how a control process shows itself.
+type Attachment struct {
+	Incarnation string
+	Until       time.Duration // of CLOCK_BOOTTIME: deadlines beyond it become it; 0: they stay
+}
+
 // Dial connects to the runner of a data folder. The first News that Run hands on answers
 // the connection itself and lists what is alive.
-func Dial(ctx context.Context, dataDir, incarnation string) (*Client, error) {
+func Dial(ctx context.Context, dataDir string, as Attachment) (*Client, error) {
 	secret, err := os.ReadFile(filepath.Join(dataDir, "runner.secret"))
 	if err != nil {
 		return nil, fmt.Errorf("dial runner: %w", err)
@@ -53,7 +59,7 @@ func Dial(ctx context.Context, dataDir, incarnation string) (*Client, error) {
 		return nil, fmt.Errorf("dial runner: %w", err)
 	}
 	c := &Client{conn: conn, out: newPipe(conn), done: make(chan struct{}), waiting: map[int64]chan *Text{}}
-	c.out.add(&Order{Attach: &Attach{Secret: strings.TrimSpace(string(secret)), Incarnation: incarnation}})
+	c.out.add(&Order{Attach: &Attach{Secret: strings.TrimSpace(string(secret)), Incarnation: as.Incarnation, Until: as.Until.Nanoseconds()}})
 	return c, nil
 }
 
@@ -75,7 +81,7 @@ func (c *Client) Run(ctx context.Context, handle func(*News)) error {
 	for {
 		n := &News{}
 		var err error
-		if buf, err = readFrame(in, buf, n); err != nil {
+		if buf, err = readFrame(in, buf, maxFrame, n); err != nil {
 			if ctx.Err() != nil {
 				return nil
 			}
@@ -83,7 +89,7 @@ func (c *Client) Run(ctx context.Context, handle func(*News)) error {
 		}
 		c.answer(n.Texts)
 		n.Texts = nil
-		if n.Attached != nil || len(n.Started) > 0 || len(n.Exits) > 0 || len(n.Stuck) > 0 {
+		if n.Attached != nil || len(n.Started) > 0 || len(n.Exits) > 0 || len(n.Stuck) > 0 || n.DroppedBytes > 0 || n.Refused > 0 {
 			handle(n)
 		}
 	}
@@ -121,7 +127,7 @@ func (c *Client) Read(ctx context.Context, q *Read) (*Text, error) {
 		c.mu.Unlock()
 	}()
 	c.out.add(&Order{Reads: []*Read{{
-		Id: id, Attempt: q.Attempt, Stream: q.Stream, Offset: q.Offset, Limit: q.Limit,
+		Id: id, Attempt: q.Attempt, Stream: q.Stream, Offset: q.Offset, Limit: q.Limit, Line: q.Line, Lines: q.Lines,
 	}}})
 	select {
 	case t := <-ch:
@@ -151,9 +157,9 @@ func Launch(dataDir string, command []string, env []string) (*os.Process, error)
 }
 
 // Await dials until a runner answers or the process that was launched has ended.
-func Await(ctx context.Context, dataDir, incarnation string, launched *os.Process) (*Client, error) {
+func Await(ctx context.Context, dataDir string, as Attachment, launched *os.Process) (*Client, error) {
 	for {
-		c, err := Dial(ctx, dataDir, incarnation)
+		c, err := Dial(ctx, dataDir, as)
 		if err == nil {
 			return c, nil
 		}

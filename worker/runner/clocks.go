@@ -22,7 +22,7 @@ func (l *loop) clocks(now time.Time) {
 	}
 	l.ticked = now
 	l.tell(now)
-	want := map[string]bool(nil) // marks whose processes are killed at the next hunt
+	want := huntOrder{}
 	hunt := false
 	for _, t := range l.tasks {
 		if !t.born || t.failure != nil {
@@ -41,12 +41,7 @@ func (l *loop) clocks(now time.Time) {
 		if !now.Before(t.stop.nextHunt) {
 			hunt = true
 		}
-		if t.stop.phase == stopKill {
-			if want == nil {
-				want = map[string]bool{}
-			}
-			want[t.start.Mark] = true
-		}
+		want.add(t)
 	}
 	for _, log := range l.foreign {
 		log.Age(now)
@@ -55,6 +50,12 @@ func (l *loop) clocks(now time.Time) {
 	if (hunt || routine) && !l.hunting {
 		l.hunting, l.hunted, l.ended = true, now, false
 		l.hunter <- want
+	}
+	if n := l.store.Dropped(); n != l.dropped && l.session != nil {
+		l.dropped, l.news.DroppedBytes = n, n
+	}
+	if n := l.refused.Load(); n != l.turned && l.session != nil {
+		l.turned, l.news.Refused = n, n
 	}
 	l.idleClock(now)
 }
@@ -68,6 +69,7 @@ func (l *loop) tell(now time.Time) {
 		case now.UnixMilli()-t.startedAt < tellAfter.Milliseconds():
 			kept = append(kept, t)
 		default:
+			expose(t.pid) // what is over sooner harms nobody
 			p, _ := readProcess(t.pid)
 			l.note(&Entry{Born: &Born{
 				Mark: t.start.Mark, Pid: int32(t.pid), StartedAt: t.startedAt, Ticks: p.ticks, Boot: l.boot,
@@ -82,15 +84,20 @@ func (l *loop) tell(now time.Time) {
 // stopClock moves a kill on: TERM once the process table was looked at, KILL after grace.
 func (l *loop) stopClock(t *task, now time.Time) {
 	if t.stop.phase == stopTerm && !now.Before(t.stop.killAt) {
-		t.stop.phase, t.stop.stuckAt = stopKill, now.Add(stuckAfter)
-		t.signal(syscall.SIGKILL)
-		t.stop.nextHunt = now
+		l.killNow(t, now)
 	}
 	if t.stop.phase == stopKill && !t.stop.stuck && now.After(t.stop.stuckAt) {
 		t.stop.stuck = true
 		l.news.Stuck = append(l.news.Stuck, &Stuck{Mark: t.start.Mark, Pids: l.left[t.start.Mark]})
 		l.log.Error("processes can't be killed", "mark", t.start.Mark, "pids", l.left[t.start.Mark])
 	}
+}
+
+// killNow ends the task's group; the hunts that follow end the rest, until none is left.
+func (l *loop) killNow(t *task, now time.Time) {
+	t.stop.phase, t.stop.stuckAt = stopKill, now.Add(stuckAfter)
+	t.signal(syscall.SIGKILL)
+	t.stop.nextHunt = now
 }
 
 // handleHunt takes what a search of the process table found.
@@ -104,7 +111,8 @@ func (l *loop) handleHunt(h *huntResult) {
 			continue
 		}
 		switch {
-		case t.stop.phase == stopSnapshot:
+		case t.stop.phase == stopSnapshot && h.termed[mark]:
+			// What has left the group has its TERM from the hunter.
 			t.stop.phase = stopTerm
 			t.signal(syscall.SIGTERM)
 			t.signal(syscall.SIGCONT)

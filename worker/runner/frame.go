@@ -6,34 +6,46 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 
 	"google.golang.org/protobuf/proto"
 )
 
-// maxFrame bounds one frame: several dispatches of 4 MiB each may travel together.
-const maxFrame = 64 << 20
+const (
+	// maxFrame bounds one frame: several dispatches of 4 MiB each may travel together.
+	maxFrame = 64 << 20
+	// maxFirst bounds the frame that shows the secret, since anybody might send it.
+	maxFirst = 1 << 20
+	// frameStep is how much room a frame gets before its bytes are there: a length alone costs no more.
+	frameStep = 1 << 20
+)
 
-var errFrame = errors.New("frame over 64 MiB")
+var (
+	errFrame  = errors.New("frame is too long")
+	errDecode = errors.New("decode frame")
+)
 
-// readFrame reads one message; buf is reused.
-func readFrame(in io.Reader, buf []byte, m proto.Message) ([]byte, error) {
+// readFrame reads one message of at most limit bytes; buf is reused.
+func readFrame(in io.Reader, buf []byte, limit int, m proto.Message) ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(in, head[:]); err != nil {
 		return buf, fmt.Errorf("read frame: %w", err)
 	}
-	n := binary.LittleEndian.Uint32(head[:])
-	if n > maxFrame {
-		return buf, errFrame
+	n := int64(binary.LittleEndian.Uint32(head[:]))
+	if n > int64(limit) {
+		return buf, fmt.Errorf("%w: %d bytes, the limit is %d", errFrame, n, limit)
 	}
-	if uint32(cap(buf)) < n {
-		buf = make([]byte, n)
+	buf = buf[:0]
+	for int64(len(buf)) < n {
+		have, step := len(buf), int(min(n-int64(len(buf)), frameStep))
+		buf = slices.Grow(buf, step)[:have+step]
+		if _, err := io.ReadFull(in, buf[have:]); err != nil {
+			return buf[:have], fmt.Errorf("read frame: %w", err)
+		}
 	}
-	if _, err := io.ReadFull(in, buf[:n]); err != nil {
-		return buf, fmt.Errorf("read frame: %w", err)
-	}
-	if err := proto.Unmarshal(buf[:n], m); err != nil {
-		return buf, fmt.Errorf("decode frame: %w", err)
+	if err := proto.Unmarshal(buf, m); err != nil {
+		return buf, fmt.Errorf("%w: %w", errDecode, err)
 	}
 	return buf, nil
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/porpoise/porpoise/worker/lease"
 )
 
 // reapAfter is the age from which a zombie that looks like a task's leader, and is
@@ -28,33 +30,55 @@ type hunter struct {
 	known  map[birthmark]string    // attempt of a process, as seen before
 	strays map[birthmark][]string  // attempts that ran when a process of nobody was first seen
 	zombie map[birthmark]time.Time // first seen
+	termed map[string]uint64       // attempts that were told to end, and when, in ticks since boot
+	told   map[birthmark]bool      // processes outside of their task's group that have had TERM
+}
+
+// huntOrder names the attempts whose processes are to be told to end, or to be killed.
+type huntOrder struct{ term, kill map[string]bool }
+
+// add takes in a task that is being stopped.
+func (o *huntOrder) add(t *task) {
+	which := &o.term
+	if t.stop.phase == stopKill {
+		which = &o.kill
+	}
+	if *which == nil {
+		*which = map[string]bool{}
+	}
+	(*which)[t.start.Mark] = true
 }
 
 type huntResult struct {
-	alive map[string][]int32
-	seen  map[string]bool // attempts that this search looked for
-	again bool            // something is left that belongs to no attempt
+	alive  map[string][]int32
+	seen   map[string]bool // attempts that this search looked for
+	termed map[string]bool // attempts whose processes outside of the group have had TERM
+	again  bool            // something is left that belongs to no attempt
 }
 
 // run searches each time it is asked; the asker names the attempts to be killed.
 func (h *hunter) run() {
 	h.known, h.strays, h.zombie = map[birthmark]string{}, map[birthmark][]string{}, map[birthmark]time.Time{}
-	for kill := range h.Runner.hunter {
-		result := h.hunt(kill)
+	h.termed, h.told = map[string]uint64{}, map[birthmark]bool{}
+	for order := range h.Runner.hunter {
+		result := h.hunt(order)
 		h.inbox.put(func() { h.inbox.hunts = append(h.inbox.hunts, result) })
 	}
 }
 
-func (h *hunter) hunt(kill map[string]bool) *huntResult {
+func (h *hunter) hunt(order huntOrder) *huntResult {
 	before, leaders := h.live()
 	below := descendants(allProcesses(), os.Getpid())
 	owners := h.attribute(below, leaders)
+	below, owners = h.freeze(order.kill, below, owners, leaders)
 	live, leaders := h.live()
 
-	result := &huntResult{alive: map[string][]int32{}, seen: map[string]bool{}}
+	result := &huntResult{alive: map[string][]int32{}, seen: map[string]bool{}, termed: order.term}
 	for mark := range before {
 		result.seen[mark] = true
 	}
+	told := map[birthmark]bool{}
+	first := h.note(order.term)
 	known, strays, zombies := map[birthmark]string{}, map[birthmark][]string{}, map[birthmark]time.Time{}
 	for _, p := range below {
 		result.again = result.again || !live[owners[p.pid]]
@@ -71,15 +95,100 @@ func (h *hunter) hunt(kill map[string]bool) *huntResult {
 				killProcess(p, unix.SIGKILL)
 			}
 		default:
-			known[id] = mark
+			if known[id] = mark; h.known[id] == "" {
+				score(p.pid)
+			}
 			result.alive[mark] = append(result.alive[mark], int32(p.pid))
-			if kill[mark] {
+			if order.kill[mark] {
 				killProcess(p, unix.SIGKILL)
+			} else if order.term[mark] && h.tell(p, id, first[mark], h.termed[mark], leaders[p.group] == mark) {
+				told[id] = true
 			}
 		}
 	}
-	h.known, h.strays, h.zombie = known, strays, zombies
+	h.known, h.strays, h.zombie, h.told = known, strays, zombies, told
 	return result
+}
+
+const (
+	// frozenFrom is how many processes of a killed attempt are stopped first: fewer can be killed before they
+	// multiply. maxFreezes bounds the looks for new ones.
+	frozenFrom = 16
+	maxFreezes = 20
+)
+
+// freeze stops the processes of attempts that are to be killed where they are many: what forks faster
+// than it is killed can't fork while it is stopped.
+func (h *hunter) freeze(kill map[string]bool, below []process, owners map[int]string, leaders map[int]string) ([]process, map[int]string) {
+	if len(kill) == 0 {
+		return below, owners
+	}
+	stopped := map[birthmark]bool{}
+	for range maxFreezes {
+		doomed, fresh := 0, false
+		for _, p := range below {
+			id := birthmark{p.pid, p.ticks}
+			if p.zombie || !kill[owners[p.pid]] {
+				continue
+			}
+			doomed++
+			fresh = fresh || !stopped[id]
+		}
+		if doomed < frozenFrom || !fresh {
+			break
+		}
+		for _, p := range below {
+			if id := (birthmark{p.pid, p.ticks}); !p.zombie && kill[owners[p.pid]] && !stopped[id] {
+				killProcess(p, unix.SIGSTOP)
+				stopped[id] = true
+			}
+		}
+		// What was seen keeps its attempt, also where its parent is gone by now.
+		for _, p := range below {
+			if mark := owners[p.pid]; mark != "" {
+				h.known[birthmark{p.pid, p.ticks}] = mark
+			}
+		}
+		below = descendants(allProcesses(), os.Getpid())
+		owners = h.attribute(below, leaders)
+	}
+	return below, owners
+}
+
+// note remembers when attempts were told to end, and forgets those that are over. It names those that
+// are told now.
+func (h *hunter) note(term map[string]bool) (first map[string]bool) {
+	now := uint64(lease.Now() / tick)
+	first = map[string]bool{}
+	for mark := range term {
+		if h.termed[mark] == 0 {
+			h.termed[mark], first[mark] = now, true
+		}
+	}
+	for mark := range h.termed {
+		if !term[mark] {
+			delete(h.termed, mark)
+		}
+	}
+	return first
+}
+
+// tick is the unit of a process's start time in /proc: USER_HZ is 100 everywhere.
+const tick = 10 * time.Millisecond
+
+// tell sends TERM to a process that has left its task's group, by setsid or in a shell with
+// job control, so that the group's signal misses it. What was started after the attempt was told is its own
+// way to end. It says whether the process has had its TERM, now or before.
+func (h *hunter) tell(p process, id birthmark, first bool, termed uint64, grouped bool) bool {
+	if h.told[id] {
+		return true
+	}
+	if grouped || (!first && p.ticks >= termed) {
+		return false
+	}
+	killProcess(p, unix.SIGTERM)
+	killProcess(p, unix.SIGCONT)
+	return true
 }
 
 // live holds the marks of the attempts that are not over, and the pids of their leaders.

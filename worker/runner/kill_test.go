@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // pidFile is where a script leaves the pid of what it has started.
@@ -62,6 +63,36 @@ sleep 1005`))
 	for i, pid := range pids {
 		if alive(pid) {
 			t.Errorf("process %d (%d) lives after the kill was reported", pid, i)
+		}
+	}
+}
+
+// Requirement F59: TERM reaches what has left the group, too, so that a kill of a well-behaved daemon
+// takes no grace; what the task starts to clean up is left alone.
+func TestTermReachesWhatHasLeftTheGroup(t *testing.T) {
+	t.Parallel()
+	h := launch(t)
+	h.start(shell(1, `daemon='trap "sleep 0.3; echo bye > `+pidFile(h, "bye")+`; exit" TERM; echo $$ > `+pidFile(h, "daemon")+`; while :; do sleep 0.02; done'
+(setsid nohup sh -c "$daemon" >/dev/null 2>&1 &)
+trap 'setsid sh -c "sleep 0.3; echo clean > `+pidFile(h, "clean")+`"; exit 0' TERM
+echo up; while :; do sleep 0.02; done`))
+	h.born("m1")
+	daemon := readPid(t, pidFile(h, "daemon"))
+	waitFor(t, "the trap", func() bool { return h.read(1, "", 0).Size > 0 })
+	begun := time.Now()
+	h.stop("m1", 60_000)
+	if e := h.exit("m1"); e.State != "killed" {
+		t.Errorf("exit = %v", e)
+	}
+	if took := time.Since(begun); took > 20*time.Second {
+		t.Errorf("the kill took %v", took)
+	}
+	if alive(daemon) {
+		t.Error("the daemon lives")
+	}
+	for _, name := range []string{"bye", "clean"} {
+		if _, err := os.Stat(pidFile(h, name)); err != nil {
+			t.Errorf("no time to clean up: %v", err)
 		}
 	}
 }
@@ -146,6 +177,7 @@ func TestANewControlProcessFindsWhatRunsAndWhatHasEnded(t *testing.T) {
 	h.exit("m2")
 	pid := h.born("m1").Pid
 	h.client.Send(&Order{Forget: []string{"m2"}, Starts: []*Start{shell(4, "true")}})
+	h.exit("m3")
 	h.exit("m4") // so the runner has taken the order
 	h.detach()
 	attached := h.connect()
@@ -177,7 +209,7 @@ func TestTheRunnerRefusesAWrongSecret(t *testing.T) {
 	if err := os.WriteFile(path, []byte("guessed"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := Dial(t.Context(), h.dir, "x")
+	c, err := Dial(t.Context(), h.dir, Attachment{Incarnation: "x"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/porpoise/porpoise/internal/failpoint"
+	"github.com/porpoise/porpoise/worker/lease"
 	"github.com/porpoise/porpoise/worker/tasklog"
 )
 
@@ -88,6 +90,8 @@ type loop struct {
 	hunting bool
 	hunted  time.Time
 	ticked  time.Time
+	dropped int64 // output, as told last
+	turned  int64 // connections away, as told last
 }
 
 // run goes on until the runner is to end.
@@ -97,6 +101,9 @@ func (l *loop) run() error {
 		n, err := l.wait()
 		if err != nil {
 			return err
+		}
+		if len(l.tasks) > 0 {
+			l.lapse(time.Now(), lease.Now())
 		}
 		l.handleInbox()
 		for _, ev := range l.events[:n] {
@@ -236,7 +243,9 @@ func (l *loop) end(t *task, e *Exit) {
 	delete(l.tasks, t.start.Mark)
 	delete(l.byID, t.id)
 	l.mu.Unlock()
+	_ = failpoint.Hit("shim.exitrec.before")
 	l.note(&Entry{Exit: e})
+	_ = failpoint.Hit("shim.exitrec.after")
 	l.news.Exits = append(l.news.Exits, e)
 	l.ended = true
 }
@@ -261,7 +270,7 @@ func (l *loop) flush() error {
 		l.spawns <- t
 	}
 	l.spawn = l.spawn[:0]
-	if l.session != nil && (len(l.news.Started) > 0 || len(l.news.Exits) > 0 || len(l.news.Stuck) > 0 || l.news.Attached != nil) {
+	if l.session != nil && (len(l.news.Started) > 0 || len(l.news.Exits) > 0 || len(l.news.Stuck) > 0 || l.news.DroppedBytes > 0 || l.news.Refused > 0 || l.news.Attached != nil) {
 		l.session.out.add(l.news.withoutMerged())
 		l.news = &News{}
 	} else if l.session == nil {

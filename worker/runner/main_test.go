@@ -31,15 +31,16 @@ const deadline = 20 * time.Second
 
 // harness is a control process: a connection to a real runner process.
 type harness struct {
-	t      testing.TB
-	dir    string
-	client *Client
-	news   chan *News
-	proc   *os.Process
-	cancel context.CancelFunc
-	ended  chan struct{}
-	starts map[string]*Started
-	exits  map[string]*Exit
+	dropped int64 // of output, as told
+	t       testing.TB
+	dir     string
+	client  *Client
+	news    chan *News
+	proc    *os.Process
+	cancel  context.CancelFunc
+	ended   chan struct{}
+	starts  map[string]*Started
+	exits   map[string]*Exit
 }
 
 func launch(t testing.TB) *harness {
@@ -73,13 +74,13 @@ func (h *harness) connect() *Attached {
 	h.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
-	c, err := Dial(ctx, h.dir, "test")
+	c, err := Dial(ctx, h.dir, Attachment{Incarnation: "test"})
 	if err != nil {
 		h.proc, err = Launch(h.dir, []string{os.Args[0]}, []string{"TEST_RUNNER_DIR=" + h.dir, "PATH=" + os.Getenv("PATH")})
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		if c, err = Await(ctx, h.dir, "test", h.proc); err != nil {
+		if c, err = Await(ctx, h.dir, Attachment{Incarnation: "test"}, h.proc); err != nil {
 			h.t.Fatal(err)
 		}
 	}
@@ -148,6 +149,7 @@ func (h *harness) born(mark string) *Started {
 }
 
 func (h *harness) note(n *News) {
+	h.dropped = max(h.dropped, n.DroppedBytes)
 	for _, s := range n.Started {
 		h.starts[s.Mark] = s
 	}

@@ -3,6 +3,7 @@ package runner
 import (
 	"time"
 
+	"github.com/porpoise/porpoise/worker/lease"
 	"github.com/porpoise/porpoise/worker/tasklog"
 )
 
@@ -19,7 +20,7 @@ func (l *loop) handleOrder(o order) {
 		return
 	}
 	if o.Attach != nil {
-		l.attach(o.from)
+		l.attach(o.from, time.Duration(o.Attach.Until))
 	}
 	if l.session != o.from {
 		return // an older control process: the newer one gives the orders
@@ -32,6 +33,9 @@ func (l *loop) handleOrder(o order) {
 	for _, s := range o.Starts {
 		l.accept(s)
 	}
+	for _, lease := range o.Leases {
+		l.extend(lease)
+	}
 	for _, s := range o.Stops {
 		l.beginStop(s)
 	}
@@ -43,14 +47,18 @@ func (l *loop) handleOrder(o order) {
 	}
 }
 
-// attach tells a new control process all that is alive and all that it has not kept.
-func (l *loop) attach(s *session) {
+// attach tells a new control process all that is alive and all that it has not kept. A deadline that
+// was granted for the time without one ends with that: from now on only fresh evidence extends it.
+func (l *loop) attach(s *session, until time.Duration) {
 	if l.session != nil {
 		_ = l.session.conn.Close()
 	}
 	l.session = s
 	attached := &Attached{}
 	for _, t := range l.tasks {
+		if until > 0 && t.until > until {
+			t.until = until
+		}
 		attached.Running = append(attached.Running, t.startedNews())
 	}
 	for _, line := range l.ledger.live {
@@ -58,7 +66,7 @@ func (l *loop) attach(s *session) {
 			attached.Exits = append(attached.Exits, line.exit)
 		}
 	}
-	l.news = &News{Attached: attached}
+	l.news = &News{Attached: attached, DroppedBytes: l.store.Dropped(), Refused: l.refused.Load()}
 }
 
 // accept takes one attempt. One that is known, alive or ended, is never started again.
@@ -73,7 +81,7 @@ func (l *loop) accept(s *Start) {
 	key := keyOf(s.Attempt)
 	t := &task{
 		id: l.nextID, start: s, key: key, log: l.store.NewLog(key, now), outputs: newOutputs(s.Outputs),
-		pid: 0, pidfd: -1, pipes: [2]int{-1, -1},
+		pid: 0, pidfd: -1, pipes: [2]int{-1, -1}, until: time.Duration(s.Until),
 	}
 	l.nextID++
 	l.note(&Entry{Accepted: &Accepted{Attempt: s.Attempt, Mark: s.Mark}})
@@ -98,6 +106,50 @@ func (l *loop) accept(s *Start) {
 
 func keyOf(a *Attempt) tasklog.Key {
 	return tasklog.Key{Instance: a.GetInstanceId(), Task: a.GetTask(), Number: a.GetNumber()}
+}
+
+// extend moves deadlines; one never comes nearer by it.
+func (l *loop) extend(o *Lease) {
+	until := time.Duration(o.Until)
+	if len(o.Marks) == 0 {
+		for _, t := range l.tasks {
+			if t.until != 0 {
+				t.until = max(t.until, until)
+			}
+		}
+		return
+	}
+	for _, mark := range o.Marks {
+		if t := l.tasks[mark]; t != nil && t.until != 0 {
+			t.until = max(t.until, until)
+		}
+	}
+}
+
+// leaseEnded is the reason of an attempt whose deadline came.
+const leaseEnded = "lease_ended"
+
+// lapse ends the attempts whose deadline has come. It looks before any order is heard: after a sleep
+// of the whole host an order that waited may be of a time before. It compares by the clock that counts
+// sleep, so that KILL is not late by it.
+func (l *loop) lapse(now time.Time, boot time.Duration) {
+	for mark, t := range l.tasks {
+		if t.until == 0 {
+			continue
+		}
+		switch phase := lease.At(t.until, boot); {
+		case phase != lease.Valid && !t.lapsing:
+			t.lapsing = true
+			grace := max(0, t.until-boot)
+			l.log.Warn("attempt ends: nobody has counted on it for the length of a lease", "mark", mark, "grace", grace)
+			l.beginStop(&Stop{Mark: mark, GraceMs: grace.Milliseconds(), Reason: leaseEnded})
+		case phase == lease.Over && t.stop != nil && t.stop.phase < stopKill:
+			t.stop.killAt = now
+			if t.born && t.failure == nil {
+				l.killNow(t, now)
+			}
+		}
+	}
 }
 
 // beginStop starts a kill; a second order shortens the grace of the first.

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -50,8 +51,9 @@ type Runner struct {
 	inbox   inbox
 	epollFD int
 	spawns  chan *task
-	hunter  chan map[string]bool
+	hunter  chan huntOrder
 	left    map[string][]int32 // the loop's: what the last hunt found alive
+	refused atomic.Int64       // connections
 
 	mu     sync.Mutex // guards what follows; the loop alone writes tasks
 	tasks  map[string]*task
@@ -80,7 +82,7 @@ func Main(ctx context.Context, cfg Config) error {
 	defer func() { _ = lock.Close() }()
 	r := &Runner{
 		cfg: cfg, log: cfg.Logger.Named("runner"), boot: bootID(),
-		spawns: make(chan *task, maxTasks+1), hunter: make(chan map[string]bool, 1),
+		spawns: make(chan *task, maxTasks+1), hunter: make(chan huntOrder, 1),
 		tasks: map[string]*task{}, byID: map[uint64]*task{}, nextID: 1, talks: map[*session]bool{},
 	}
 	r.sid, _ = unix.Getsid(0)
@@ -112,6 +114,7 @@ func (r *Runner) prepare() error {
 	// Tasks run as this user, so a stricter mask would protect them from nobody.
 	unix.Umask(0o022)
 	_ = unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{})
+	Shield()
 	dir := r.cfg.DataDir
 	home, err := keptText(filepath.Join(dir, "runner.id"))
 	if err != nil {
@@ -163,7 +166,7 @@ func (r *Runner) settle() error {
 		if line.born != nil {
 			e.StartedAt = line.born.StartedAt
 		}
-		if text, err := r.store.Read(keyOf(e.Attempt), tasklog.Both, -tasklog.TailBytes, 0); err == nil {
+		if text, err := r.store.Read(keyOf(e.Attempt), tasklog.Query{Stream: tasklog.Both, Offset: -tasklog.TailBytes}); err == nil {
 			e.Tail, e.LogBytes = text.Data, text.Size
 		}
 		if err := r.ledger.add(&Entry{Exit: e}); err != nil {

@@ -111,7 +111,8 @@ type Order struct {
 	Forget        []string               `protobuf:"bytes,4,rep,name=forget,proto3" json:"forget,omitempty"`   // marks whose exit the control process has kept
 	Outputs       []*Output              `protobuf:"bytes,5,rep,name=outputs,proto3" json:"outputs,omitempty"` // of attempts that run in the control process
 	Reads         []*Read                `protobuf:"bytes,6,rep,name=reads,proto3" json:"reads,omitempty"`
-	Quit          bool                   `protobuf:"varint,7,opt,name=quit,proto3" json:"quit,omitempty"` // end, if no task is left
+	Quit          bool                   `protobuf:"varint,7,opt,name=quit,proto3" json:"quit,omitempty"`    // end, if no task is left
+	Leases        []*Lease               `protobuf:"bytes,8,rep,name=leases,proto3" json:"leases,omitempty"` // later deadlines: an earlier one changes nothing
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -195,10 +196,18 @@ func (x *Order) GetQuit() bool {
 	return false
 }
 
+func (x *Order) GetLeases() []*Lease {
+	if x != nil {
+		return x.Leases
+	}
+	return nil
+}
+
 type Attach struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Secret        string                 `protobuf:"bytes,1,opt,name=secret,proto3" json:"secret,omitempty"`
 	Incarnation   string                 `protobuf:"bytes,2,opt,name=incarnation,proto3" json:"incarnation,omitempty"`
+	Until         int64                  `protobuf:"varint,3,opt,name=until,proto3" json:"until,omitempty"` // deadlines beyond it become it; 0: they stay
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -247,6 +256,66 @@ func (x *Attach) GetIncarnation() string {
 	return ""
 }
 
+func (x *Attach) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
+}
+
+// Lease moves deadlines, in ns of CLOCK_BOOTTIME: TERM a second before, KILL then.
+type Lease struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Until         int64                  `protobuf:"varint,1,opt,name=until,proto3" json:"until,omitempty"`
+	Marks         []string               `protobuf:"bytes,2,rep,name=marks,proto3" json:"marks,omitempty"` // none: every attempt that has a deadline
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Lease) Reset() {
+	*x = Lease{}
+	mi := &file_runner_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Lease) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Lease) ProtoMessage() {}
+
+func (x *Lease) ProtoReflect() protoreflect.Message {
+	mi := &file_runner_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Lease.ProtoReflect.Descriptor instead.
+func (*Lease) Descriptor() ([]byte, []int) {
+	return file_runner_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Lease) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
+}
+
+func (x *Lease) GetMarks() []string {
+	if x != nil {
+		return x.Marks
+	}
+	return nil
+}
+
 // Start runs one process. A mark that is known already is not started again.
 type Start struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -257,13 +326,14 @@ type Start struct {
 	Dir           string                 `protobuf:"bytes,5,opt,name=dir,proto3" json:"dir,omitempty"`         // empty: the shared empty folder
 	Script        []byte                 `protobuf:"bytes,6,opt,name=script,proto3" json:"script,omitempty"`   // given to the process as /dev/fd/3
 	Outputs       []string               `protobuf:"bytes,7,rep,name=outputs,proto3" json:"outputs,omitempty"` // names that are kept
+	Until         int64                  `protobuf:"varint,8,opt,name=until,proto3" json:"until,omitempty"`    // its first deadline; 0: it has none, for ever
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Start) Reset() {
 	*x = Start{}
-	mi := &file_runner_proto_msgTypes[3]
+	mi := &file_runner_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -275,7 +345,7 @@ func (x *Start) String() string {
 func (*Start) ProtoMessage() {}
 
 func (x *Start) ProtoReflect() protoreflect.Message {
-	mi := &file_runner_proto_msgTypes[3]
+	mi := &file_runner_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -288,7 +358,7 @@ func (x *Start) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Start.ProtoReflect.Descriptor instead.
 func (*Start) Descriptor() ([]byte, []int) {
-	return file_runner_proto_rawDescGZIP(), []int{3}
+	return file_runner_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Start) GetAttempt() *Attempt {
@@ -340,6 +410,13 @@ func (x *Start) GetOutputs() []string {
 	return nil
 }
 
+func (x *Start) GetUntil() int64 {
+	if x != nil {
+		return x.Until
+	}
+	return 0
+}
+
 // Stop ends what a mark has started: TERM, grace, KILL.
 type Stop struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -353,7 +430,7 @@ type Stop struct {
 
 func (x *Stop) Reset() {
 	*x = Stop{}
-	mi := &file_runner_proto_msgTypes[4]
+	mi := &file_runner_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -365,7 +442,7 @@ func (x *Stop) String() string {
 func (*Stop) ProtoMessage() {}
 
 func (x *Stop) ProtoReflect() protoreflect.Message {
-	mi := &file_runner_proto_msgTypes[4]
+	mi := &file_runner_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -378,7 +455,7 @@ func (x *Stop) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stop.ProtoReflect.Descriptor instead.
 func (*Stop) Descriptor() ([]byte, []int) {
-	return file_runner_proto_rawDescGZIP(), []int{4}
+	return file_runner_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Stop) GetMark() string {
@@ -422,7 +499,7 @@ type Output struct {
 
 func (x *Output) Reset() {
 	*x = Output{}
-	mi := &file_runner_proto_msgTypes[5]
+	mi := &file_runner_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -434,7 +511,7 @@ func (x *Output) String() string {
 func (*Output) ProtoMessage() {}
 
 func (x *Output) ProtoReflect() protoreflect.Message {
-	mi := &file_runner_proto_msgTypes[5]
+	mi := &file_runner_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -447,7 +524,7 @@ func (x *Output) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Output.ProtoReflect.Descriptor instead.
 func (*Output) Descriptor() ([]byte, []int) {
-	return file_runner_proto_rawDescGZIP(), []int{5}
+	return file_runner_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Output) GetAttempt() *Attempt {
@@ -485,13 +562,15 @@ type Read struct {
 	Stream        string                 `protobuf:"bytes,3,opt,name=stream,proto3" json:"stream,omitempty"` // stdout, stderr, or empty for both as they came
 	Offset        int64                  `protobuf:"varint,4,opt,name=offset,proto3" json:"offset,omitempty"`
 	Limit         int32                  `protobuf:"varint,5,opt,name=limit,proto3" json:"limit,omitempty"`
+	Line          int64                  `protobuf:"varint,6,opt,name=line,proto3" json:"line,omitempty"`   // from 1: begin there, whatever the offset; 0: by offset
+	Lines         int32                  `protobuf:"varint,7,opt,name=lines,proto3" json:"lines,omitempty"` // end after so many; 0: no such bound
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Read) Reset() {
 	*x = Read{}
-	mi := &file_runner_proto_msgTypes[6]
+	mi := &file_runner_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -503,7 +582,7 @@ func (x *Read) String() string {
 func (*Read) ProtoMessage() {}
 
 func (x *Read) ProtoReflect() protoreflect.Message {
-	mi := &file_runner_proto_msgTypes[6]
+	mi := &file_runner_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -516,7 +595,7 @@ func (x *Read) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Read.ProtoReflect.Descriptor instead.
 func (*Read) Descriptor() ([]byte, []int) {
-	return file_runner_proto_rawDescGZIP(), []int{6}
+	return file_runner_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Read) GetId() int64 {
@@ -554,6 +633,20 @@ func (x *Read) GetLimit() int32 {
 	return 0
 }
 
+func (x *Read) GetLine() int64 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *Read) GetLines() int32 {
+	if x != nil {
+		return x.Lines
+	}
+	return 0
+}
+
 // News is what the runner sends. Each part may be empty.
 type News struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -561,14 +654,16 @@ type News struct {
 	Started       []*Started             `protobuf:"bytes,2,rep,name=started,proto3" json:"started,omitempty"`
 	Exits         []*Exit                `protobuf:"bytes,3,rep,name=exits,proto3" json:"exits,omitempty"` // sent again at each attach until forgotten
 	Stuck         []*Stuck               `protobuf:"bytes,4,rep,name=stuck,proto3" json:"stuck,omitempty"`
-	Texts         []*Text                `protobuf:"bytes,5,rep,name=texts,proto3" json:"texts,omitempty"` // answers reads
+	Texts         []*Text                `protobuf:"bytes,5,rep,name=texts,proto3" json:"texts,omitempty"`                                    // answers reads
+	DroppedBytes  int64                  `protobuf:"varint,6,opt,name=dropped_bytes,json=droppedBytes,proto3" json:"dropped_bytes,omitempty"` // output that the disk has not taken so far; 0: as before
+	Refused       int64                  `protobuf:"varint,7,opt,name=refused,proto3" json:"refused,omitempty"`                               // connections that were turned away so far; 0: as before
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *News) Reset() {
 	*x = News{}
-	mi := &file_runner_proto_msgTypes[7]
+	mi := &file_runner_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -580,7 +675,7 @@ func (x *News) String() string {
 func (*News) ProtoMessage() {}
 
 func (x *News) ProtoReflect() protoreflect.Message {
-	mi := &file_runner_proto_msgTypes[7]
+	mi := &file_runner_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -593,7 +688,7 @@ func (x *News) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use News.ProtoReflect.Descriptor instead.
 func (*News) Descriptor() ([]byte, []int) {
-	return file_runner_proto_rawDescGZIP(), []int{7}
+	return file_runner_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *News) GetAttached() *Attached {
@@ -631,6 +726,20 @@ func (x *News) GetTexts() []*Text {
 	return nil
 }
 
+func (x *News) GetDroppedBytes() int64 {
+	if x != nil {
+		return x.DroppedBytes
+	}
+	return 0
+}
+
+func (x *News) GetRefused() int64 {
+	if x != nil {
+		return x.Refused
+	}
+	return 0
+}
+
 type Attached struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Running       []*Started             `protobuf:"bytes,1,rep,name=running,proto3" json:"running,omitempty"`
@@ -641,7 +750,7 @@ type Attached struct {
 
 func (x *Attached) Reset() {
 	*x = Attached{}
-	mi := &file_runner_proto_msgTypes[8]
+	mi := &file_runner_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -653,7 +762,7 @@ func (x *Attached) String() string {
 func (*Attached) ProtoMessage() {}
 
 func (x *Attached) ProtoReflect() protoreflect.Message {
-	mi := &file_runner_proto_msgTypes[8]
+	mi := &file_runner_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -666,7 +775,7 @@ func (x *Attached) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attached.ProtoReflect.Descriptor instead.
 func (*Attached) Descriptor() ([]byte, []int) {
-	return file_runner_proto_rawDescGZIP(), []int{8}
+	return file_runner_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Attached) GetRunning() []*Started {
@@ -695,7 +804,7 @@ type Started struct {
 
 func (x *Started) Reset() {
 	*x = Started{}
-	mi := &file_runner_proto_msgTypes[9]
+	mi := &file_runner_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -707,7 +816,7 @@ func (x *Started) String() string {
 func (*Started) ProtoMessage() {}
 
 func (x *Started) ProtoReflect() protoreflect.Message {
-	mi := &file_runner_proto_msgTypes[9]
+	mi := &file_runner_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -720,7 +829,7 @@ func (x *Started) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Started.ProtoReflect.Descriptor instead.
 func (*Started) Descriptor() ([]byte, []int) {
-	return file_runner_proto_rawDescGZIP(), []int{9}
+	return file_runner_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Started) GetMark() string {
@@ -751,7 +860,7 @@ func (x *Started) GetPid() int32 {
 	return 0
 }
 
-// Exit is the end of an attempt. state is success, failed, killed or returned.
+// Exit is the end of an attempt. state is success, failed, killed, returned or lost: its lease ended.
 type Exit struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Mark          string                 `protobuf:"bytes,1,opt,name=mark,proto3" json:"mark,omitempty"`
@@ -771,7 +880,7 @@ type Exit struct {
 
 func (x *Exit) Reset() {
 	*x = Exit{}
-	mi := &file_runner_proto_msgTypes[10]
+	mi := &file_runner_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -783,7 +892,7 @@ func (x *Exit) String() string {
 func (*Exit) ProtoMessage() {}
 
 func (x *Exit) ProtoReflect() protoreflect.Message {
-	mi := &file_runner_proto_msgTypes[10]
+	mi := &file_runner_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -796,7 +905,7 @@ func (x *Exit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Exit.ProtoReflect.Descriptor instead.
 func (*Exit) Descriptor() ([]byte, []int) {
-	return file_runner_proto_rawDescGZIP(), []int{10}
+	return file_runner_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Exit) GetMark() string {
@@ -887,7 +996,7 @@ type Stuck struct {
 
 func (x *Stuck) Reset() {
 	*x = Stuck{}
-	mi := &file_runner_proto_msgTypes[11]
+	mi := &file_runner_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -899,7 +1008,7 @@ func (x *Stuck) String() string {
 func (*Stuck) ProtoMessage() {}
 
 func (x *Stuck) ProtoReflect() protoreflect.Message {
-	mi := &file_runner_proto_msgTypes[11]
+	mi := &file_runner_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -912,7 +1021,7 @@ func (x *Stuck) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stuck.ProtoReflect.Descriptor instead.
 func (*Stuck) Descriptor() ([]byte, []int) {
-	return file_runner_proto_rawDescGZIP(), []int{11}
+	return file_runner_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Stuck) GetMark() string {
@@ -937,13 +1046,16 @@ type Text struct {
 	Size          int64                  `protobuf:"varint,4,opt,name=size,proto3" json:"size,omitempty"`
 	Eof           bool                   `protobuf:"varint,5,opt,name=eof,proto3" json:"eof,omitempty"`
 	Error         string                 `protobuf:"bytes,6,opt,name=error,proto3" json:"error,omitempty"`
+	Line          int64                  `protobuf:"varint,7,opt,name=line,proto3" json:"line,omitempty"`         // where data begins, from 1; 0: of an older runner, which counts none
+	Newlines      int64                  `protobuf:"varint,8,opt,name=newlines,proto3" json:"newlines,omitempty"` // line ends of the stream so far
+	Gap           *Gap                   `protobuf:"bytes,9,opt,name=gap,proto3" json:"gap,omitempty"`            // absent: nothing was dropped
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Text) Reset() {
 	*x = Text{}
-	mi := &file_runner_proto_msgTypes[12]
+	mi := &file_runner_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -955,7 +1067,7 @@ func (x *Text) String() string {
 func (*Text) ProtoMessage() {}
 
 func (x *Text) ProtoReflect() protoreflect.Message {
-	mi := &file_runner_proto_msgTypes[12]
+	mi := &file_runner_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -968,7 +1080,7 @@ func (x *Text) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Text.ProtoReflect.Descriptor instead.
 func (*Text) Descriptor() ([]byte, []int) {
-	return file_runner_proto_rawDescGZIP(), []int{12}
+	return file_runner_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Text) GetId() int64 {
@@ -1013,6 +1125,96 @@ func (x *Text) GetError() string {
 	return ""
 }
 
+func (x *Text) GetLine() int64 {
+	if x != nil {
+		return x.Line
+	}
+	return 0
+}
+
+func (x *Text) GetNewlines() int64 {
+	if x != nil {
+		return x.Newlines
+	}
+	return 0
+}
+
+func (x *Text) GetGap() *Gap {
+	if x != nil {
+		return x.Gap
+	}
+	return nil
+}
+
+// Gap is what was dropped between head and tail: offsets, and the line ends before them.
+type Gap struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	From          int64                  `protobuf:"varint,1,opt,name=from,proto3" json:"from,omitempty"`
+	To            int64                  `protobuf:"varint,2,opt,name=to,proto3" json:"to,omitempty"`
+	LinesFrom     int64                  `protobuf:"varint,3,opt,name=lines_from,json=linesFrom,proto3" json:"lines_from,omitempty"`
+	LinesTo       int64                  `protobuf:"varint,4,opt,name=lines_to,json=linesTo,proto3" json:"lines_to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Gap) Reset() {
+	*x = Gap{}
+	mi := &file_runner_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Gap) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Gap) ProtoMessage() {}
+
+func (x *Gap) ProtoReflect() protoreflect.Message {
+	mi := &file_runner_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Gap.ProtoReflect.Descriptor instead.
+func (*Gap) Descriptor() ([]byte, []int) {
+	return file_runner_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *Gap) GetFrom() int64 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *Gap) GetTo() int64 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
+func (x *Gap) GetLinesFrom() int64 {
+	if x != nil {
+		return x.LinesFrom
+	}
+	return 0
+}
+
+func (x *Gap) GetLinesTo() int64 {
+	if x != nil {
+		return x.LinesTo
+	}
+	return 0
+}
+
 // Entry is one record of the runner's journal.
 type Entry struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1026,7 +1228,7 @@ type Entry struct {
 
 func (x *Entry) Reset() {
 	*x = Entry{}
-	mi := &file_runner_proto_msgTypes[13]
+	mi := &file_runner_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1038,7 +1240,7 @@ func (x *Entry) String() string {
 func (*Entry) ProtoMessage() {}
 
 func (x *Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_runner_proto_msgTypes[13]
+	mi := &file_runner_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1051,7 +1253,7 @@ func (x *Entry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entry.ProtoReflect.Descriptor instead.
 func (*Entry) Descriptor() ([]byte, []int) {
-	return file_runner_proto_rawDescGZIP(), []int{13}
+	return file_runner_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Entry) GetAccepted() *Accepted {
@@ -1092,7 +1294,7 @@ type Accepted struct {
 
 func (x *Accepted) Reset() {
 	*x = Accepted{}
-	mi := &file_runner_proto_msgTypes[14]
+	mi := &file_runner_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1104,7 +1306,7 @@ func (x *Accepted) String() string {
 func (*Accepted) ProtoMessage() {}
 
 func (x *Accepted) ProtoReflect() protoreflect.Message {
-	mi := &file_runner_proto_msgTypes[14]
+	mi := &file_runner_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1117,7 +1319,7 @@ func (x *Accepted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Accepted.ProtoReflect.Descriptor instead.
 func (*Accepted) Descriptor() ([]byte, []int) {
-	return file_runner_proto_rawDescGZIP(), []int{14}
+	return file_runner_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Accepted) GetAttempt() *Attempt {
@@ -1147,7 +1349,7 @@ type Born struct {
 
 func (x *Born) Reset() {
 	*x = Born{}
-	mi := &file_runner_proto_msgTypes[15]
+	mi := &file_runner_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1159,7 +1361,7 @@ func (x *Born) String() string {
 func (*Born) ProtoMessage() {}
 
 func (x *Born) ProtoReflect() protoreflect.Message {
-	mi := &file_runner_proto_msgTypes[15]
+	mi := &file_runner_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1172,7 +1374,7 @@ func (x *Born) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Born.ProtoReflect.Descriptor instead.
 func (*Born) Descriptor() ([]byte, []int) {
-	return file_runner_proto_rawDescGZIP(), []int{15}
+	return file_runner_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Born) GetMark() string {
@@ -1222,7 +1424,7 @@ const file_runner_proto_rawDesc = "" +
 	"\x06number\x18\x03 \x01(\x05R\x06number\x12\x14\n" +
 	"\x05token\x18\x04 \x01(\tR\x05token\x12\x1f\n" +
 	"\vowner_epoch\x18\x05 \x01(\x03R\n" +
-	"ownerEpoch\"\xb0\x02\n" +
+	"ownerEpoch\"\xe3\x02\n" +
 	"\x05Order\x122\n" +
 	"\x06attach\x18\x01 \x01(\v2\x1a.porpoise.runner.v1.AttachR\x06attach\x121\n" +
 	"\x06starts\x18\x02 \x03(\v2\x19.porpoise.runner.v1.StartR\x06starts\x12.\n" +
@@ -1230,10 +1432,15 @@ const file_runner_proto_rawDesc = "" +
 	"\x06forget\x18\x04 \x03(\tR\x06forget\x124\n" +
 	"\aoutputs\x18\x05 \x03(\v2\x1a.porpoise.runner.v1.OutputR\aoutputs\x12.\n" +
 	"\x05reads\x18\x06 \x03(\v2\x18.porpoise.runner.v1.ReadR\x05reads\x12\x12\n" +
-	"\x04quit\x18\a \x01(\bR\x04quit\"B\n" +
+	"\x04quit\x18\a \x01(\bR\x04quit\x121\n" +
+	"\x06leases\x18\b \x03(\v2\x19.porpoise.runner.v1.LeaseR\x06leases\"X\n" +
 	"\x06Attach\x12\x16\n" +
 	"\x06secret\x18\x01 \x01(\tR\x06secret\x12 \n" +
-	"\vincarnation\x18\x02 \x01(\tR\vincarnation\"\xbc\x01\n" +
+	"\vincarnation\x18\x02 \x01(\tR\vincarnation\x12\x14\n" +
+	"\x05until\x18\x03 \x01(\x03R\x05until\"3\n" +
+	"\x05Lease\x12\x14\n" +
+	"\x05until\x18\x01 \x01(\x03R\x05until\x12\x14\n" +
+	"\x05marks\x18\x02 \x03(\tR\x05marks\"\xd2\x01\n" +
 	"\x05Start\x125\n" +
 	"\aattempt\x18\x01 \x01(\v2\x1b.porpoise.runner.v1.AttemptR\aattempt\x12\x12\n" +
 	"\x04mark\x18\x02 \x01(\tR\x04mark\x12\x12\n" +
@@ -1241,7 +1448,8 @@ const file_runner_proto_rawDesc = "" +
 	"\x03env\x18\x04 \x03(\tR\x03env\x12\x10\n" +
 	"\x03dir\x18\x05 \x01(\tR\x03dir\x12\x16\n" +
 	"\x06script\x18\x06 \x01(\fR\x06script\x12\x18\n" +
-	"\aoutputs\x18\a \x03(\tR\aoutputs\"j\n" +
+	"\aoutputs\x18\a \x03(\tR\aoutputs\x12\x14\n" +
+	"\x05until\x18\b \x01(\x03R\x05until\"j\n" +
 	"\x04Stop\x12\x12\n" +
 	"\x04mark\x18\x01 \x01(\tR\x04mark\x12\x19\n" +
 	"\bgrace_ms\x18\x02 \x01(\x03R\agraceMs\x12\x16\n" +
@@ -1251,19 +1459,23 @@ const file_runner_proto_rawDesc = "" +
 	"\aattempt\x18\x01 \x01(\v2\x1b.porpoise.runner.v1.AttemptR\aattempt\x12\x16\n" +
 	"\x06stream\x18\x02 \x01(\tR\x06stream\x12\x12\n" +
 	"\x04data\x18\x03 \x01(\fR\x04data\x12\x10\n" +
-	"\x03end\x18\x04 \x01(\bR\x03end\"\x93\x01\n" +
+	"\x03end\x18\x04 \x01(\bR\x03end\"\xbd\x01\n" +
 	"\x04Read\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x125\n" +
 	"\aattempt\x18\x02 \x01(\v2\x1b.porpoise.runner.v1.AttemptR\aattempt\x12\x16\n" +
 	"\x06stream\x18\x03 \x01(\tR\x06stream\x12\x16\n" +
 	"\x06offset\x18\x04 \x01(\x03R\x06offset\x12\x14\n" +
-	"\x05limit\x18\x05 \x01(\x05R\x05limit\"\x88\x02\n" +
+	"\x05limit\x18\x05 \x01(\x05R\x05limit\x12\x12\n" +
+	"\x04line\x18\x06 \x01(\x03R\x04line\x12\x14\n" +
+	"\x05lines\x18\a \x01(\x05R\x05lines\"\xc7\x02\n" +
 	"\x04News\x128\n" +
 	"\battached\x18\x01 \x01(\v2\x1c.porpoise.runner.v1.AttachedR\battached\x125\n" +
 	"\astarted\x18\x02 \x03(\v2\x1b.porpoise.runner.v1.StartedR\astarted\x12.\n" +
 	"\x05exits\x18\x03 \x03(\v2\x18.porpoise.runner.v1.ExitR\x05exits\x12/\n" +
 	"\x05stuck\x18\x04 \x03(\v2\x19.porpoise.runner.v1.StuckR\x05stuck\x12.\n" +
-	"\x05texts\x18\x05 \x03(\v2\x18.porpoise.runner.v1.TextR\x05texts\"q\n" +
+	"\x05texts\x18\x05 \x03(\v2\x18.porpoise.runner.v1.TextR\x05texts\x12#\n" +
+	"\rdropped_bytes\x18\x06 \x01(\x03R\fdroppedBytes\x12\x18\n" +
+	"\arefused\x18\a \x01(\x03R\arefused\"q\n" +
 	"\bAttached\x125\n" +
 	"\arunning\x18\x01 \x03(\v2\x1b.porpoise.runner.v1.StartedR\arunning\x12.\n" +
 	"\x05exits\x18\x02 \x03(\v2\x18.porpoise.runner.v1.ExitR\x05exits\"\x85\x01\n" +
@@ -1293,14 +1505,23 @@ const file_runner_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"/\n" +
 	"\x05Stuck\x12\x12\n" +
 	"\x04mark\x18\x01 \x01(\tR\x04mark\x12\x12\n" +
-	"\x04pids\x18\x02 \x03(\x05R\x04pids\"~\n" +
+	"\x04pids\x18\x02 \x03(\x05R\x04pids\"\xd9\x01\n" +
 	"\x04Text\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04data\x18\x02 \x01(\fR\x04data\x12\x16\n" +
 	"\x06offset\x18\x03 \x01(\x03R\x06offset\x12\x12\n" +
 	"\x04size\x18\x04 \x01(\x03R\x04size\x12\x10\n" +
 	"\x03eof\x18\x05 \x01(\bR\x03eof\x12\x14\n" +
-	"\x05error\x18\x06 \x01(\tR\x05error\"\xbb\x01\n" +
+	"\x05error\x18\x06 \x01(\tR\x05error\x12\x12\n" +
+	"\x04line\x18\a \x01(\x03R\x04line\x12\x1a\n" +
+	"\bnewlines\x18\b \x01(\x03R\bnewlines\x12)\n" +
+	"\x03gap\x18\t \x01(\v2\x17.porpoise.runner.v1.GapR\x03gap\"c\n" +
+	"\x03Gap\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\x03R\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\x03R\x02to\x12\x1d\n" +
+	"\n" +
+	"lines_from\x18\x03 \x01(\x03R\tlinesFrom\x12\x19\n" +
+	"\blines_to\x18\x04 \x01(\x03R\alinesTo\"\xbb\x01\n" +
 	"\x05Entry\x128\n" +
 	"\baccepted\x18\x01 \x01(\v2\x1c.porpoise.runner.v1.AcceptedR\baccepted\x12,\n" +
 	"\x04born\x18\x02 \x01(\v2\x18.porpoise.runner.v1.BornR\x04born\x12,\n" +
@@ -1329,54 +1550,58 @@ func file_runner_proto_rawDescGZIP() []byte {
 	return file_runner_proto_rawDescData
 }
 
-var file_runner_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_runner_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_runner_proto_goTypes = []any{
 	(*Attempt)(nil),  // 0: porpoise.runner.v1.Attempt
 	(*Order)(nil),    // 1: porpoise.runner.v1.Order
 	(*Attach)(nil),   // 2: porpoise.runner.v1.Attach
-	(*Start)(nil),    // 3: porpoise.runner.v1.Start
-	(*Stop)(nil),     // 4: porpoise.runner.v1.Stop
-	(*Output)(nil),   // 5: porpoise.runner.v1.Output
-	(*Read)(nil),     // 6: porpoise.runner.v1.Read
-	(*News)(nil),     // 7: porpoise.runner.v1.News
-	(*Attached)(nil), // 8: porpoise.runner.v1.Attached
-	(*Started)(nil),  // 9: porpoise.runner.v1.Started
-	(*Exit)(nil),     // 10: porpoise.runner.v1.Exit
-	(*Stuck)(nil),    // 11: porpoise.runner.v1.Stuck
-	(*Text)(nil),     // 12: porpoise.runner.v1.Text
-	(*Entry)(nil),    // 13: porpoise.runner.v1.Entry
-	(*Accepted)(nil), // 14: porpoise.runner.v1.Accepted
-	(*Born)(nil),     // 15: porpoise.runner.v1.Born
-	nil,              // 16: porpoise.runner.v1.Exit.OutputsEntry
+	(*Lease)(nil),    // 3: porpoise.runner.v1.Lease
+	(*Start)(nil),    // 4: porpoise.runner.v1.Start
+	(*Stop)(nil),     // 5: porpoise.runner.v1.Stop
+	(*Output)(nil),   // 6: porpoise.runner.v1.Output
+	(*Read)(nil),     // 7: porpoise.runner.v1.Read
+	(*News)(nil),     // 8: porpoise.runner.v1.News
+	(*Attached)(nil), // 9: porpoise.runner.v1.Attached
+	(*Started)(nil),  // 10: porpoise.runner.v1.Started
+	(*Exit)(nil),     // 11: porpoise.runner.v1.Exit
+	(*Stuck)(nil),    // 12: porpoise.runner.v1.Stuck
+	(*Text)(nil),     // 13: porpoise.runner.v1.Text
+	(*Gap)(nil),      // 14: porpoise.runner.v1.Gap
+	(*Entry)(nil),    // 15: porpoise.runner.v1.Entry
+	(*Accepted)(nil), // 16: porpoise.runner.v1.Accepted
+	(*Born)(nil),     // 17: porpoise.runner.v1.Born
+	nil,              // 18: porpoise.runner.v1.Exit.OutputsEntry
 }
 var file_runner_proto_depIdxs = []int32{
 	2,  // 0: porpoise.runner.v1.Order.attach:type_name -> porpoise.runner.v1.Attach
-	3,  // 1: porpoise.runner.v1.Order.starts:type_name -> porpoise.runner.v1.Start
-	4,  // 2: porpoise.runner.v1.Order.stops:type_name -> porpoise.runner.v1.Stop
-	5,  // 3: porpoise.runner.v1.Order.outputs:type_name -> porpoise.runner.v1.Output
-	6,  // 4: porpoise.runner.v1.Order.reads:type_name -> porpoise.runner.v1.Read
-	0,  // 5: porpoise.runner.v1.Start.attempt:type_name -> porpoise.runner.v1.Attempt
-	0,  // 6: porpoise.runner.v1.Output.attempt:type_name -> porpoise.runner.v1.Attempt
-	0,  // 7: porpoise.runner.v1.Read.attempt:type_name -> porpoise.runner.v1.Attempt
-	8,  // 8: porpoise.runner.v1.News.attached:type_name -> porpoise.runner.v1.Attached
-	9,  // 9: porpoise.runner.v1.News.started:type_name -> porpoise.runner.v1.Started
-	10, // 10: porpoise.runner.v1.News.exits:type_name -> porpoise.runner.v1.Exit
-	11, // 11: porpoise.runner.v1.News.stuck:type_name -> porpoise.runner.v1.Stuck
-	12, // 12: porpoise.runner.v1.News.texts:type_name -> porpoise.runner.v1.Text
-	9,  // 13: porpoise.runner.v1.Attached.running:type_name -> porpoise.runner.v1.Started
-	10, // 14: porpoise.runner.v1.Attached.exits:type_name -> porpoise.runner.v1.Exit
-	0,  // 15: porpoise.runner.v1.Started.attempt:type_name -> porpoise.runner.v1.Attempt
-	0,  // 16: porpoise.runner.v1.Exit.attempt:type_name -> porpoise.runner.v1.Attempt
-	16, // 17: porpoise.runner.v1.Exit.outputs:type_name -> porpoise.runner.v1.Exit.OutputsEntry
-	14, // 18: porpoise.runner.v1.Entry.accepted:type_name -> porpoise.runner.v1.Accepted
-	15, // 19: porpoise.runner.v1.Entry.born:type_name -> porpoise.runner.v1.Born
-	10, // 20: porpoise.runner.v1.Entry.exit:type_name -> porpoise.runner.v1.Exit
-	0,  // 21: porpoise.runner.v1.Accepted.attempt:type_name -> porpoise.runner.v1.Attempt
-	22, // [22:22] is the sub-list for method output_type
-	22, // [22:22] is the sub-list for method input_type
-	22, // [22:22] is the sub-list for extension type_name
-	22, // [22:22] is the sub-list for extension extendee
-	0,  // [0:22] is the sub-list for field type_name
+	4,  // 1: porpoise.runner.v1.Order.starts:type_name -> porpoise.runner.v1.Start
+	5,  // 2: porpoise.runner.v1.Order.stops:type_name -> porpoise.runner.v1.Stop
+	6,  // 3: porpoise.runner.v1.Order.outputs:type_name -> porpoise.runner.v1.Output
+	7,  // 4: porpoise.runner.v1.Order.reads:type_name -> porpoise.runner.v1.Read
+	3,  // 5: porpoise.runner.v1.Order.leases:type_name -> porpoise.runner.v1.Lease
+	0,  // 6: porpoise.runner.v1.Start.attempt:type_name -> porpoise.runner.v1.Attempt
+	0,  // 7: porpoise.runner.v1.Output.attempt:type_name -> porpoise.runner.v1.Attempt
+	0,  // 8: porpoise.runner.v1.Read.attempt:type_name -> porpoise.runner.v1.Attempt
+	9,  // 9: porpoise.runner.v1.News.attached:type_name -> porpoise.runner.v1.Attached
+	10, // 10: porpoise.runner.v1.News.started:type_name -> porpoise.runner.v1.Started
+	11, // 11: porpoise.runner.v1.News.exits:type_name -> porpoise.runner.v1.Exit
+	12, // 12: porpoise.runner.v1.News.stuck:type_name -> porpoise.runner.v1.Stuck
+	13, // 13: porpoise.runner.v1.News.texts:type_name -> porpoise.runner.v1.Text
+	10, // 14: porpoise.runner.v1.Attached.running:type_name -> porpoise.runner.v1.Started
+	11, // 15: porpoise.runner.v1.Attached.exits:type_name -> porpoise.runner.v1.Exit
+	0,  // 16: porpoise.runner.v1.Started.attempt:type_name -> porpoise.runner.v1.Attempt
+	0,  // 17: porpoise.runner.v1.Exit.attempt:type_name -> porpoise.runner.v1.Attempt
+	18, // 18: porpoise.runner.v1.Exit.outputs:type_name -> porpoise.runner.v1.Exit.OutputsEntry
+	14, // 19: porpoise.runner.v1.Text.gap:type_name -> porpoise.runner.v1.Gap
+	16, // 20: porpoise.runner.v1.Entry.accepted:type_name -> porpoise.runner.v1.Accepted
+	17, // 21: porpoise.runner.v1.Entry.born:type_name -> porpoise.runner.v1.Born
+	11, // 22: porpoise.runner.v1.Entry.exit:type_name -> porpoise.runner.v1.Exit
+	0,  // 23: porpoise.runner.v1.Accepted.attempt:type_name -> porpoise.runner.v1.Attempt
+	24, // [24:24] is the sub-list for method output_type
+	24, // [24:24] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_runner_proto_init() }
@@ -1390,7 +1615,7 @@ func file_runner_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_runner_proto_rawDesc), len(file_runner_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   17,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

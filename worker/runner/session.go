@@ -44,6 +44,7 @@ func (r *Runner) acceptAll(listener *net.UnixListener) {
 			defer func() { <-free }()
 			defer func() { _ = conn.Close() }()
 			if err := r.greet(conn); err != nil {
+				r.refused.Add(1)
 				r.log.Warn("connection refused", "error", err)
 			}
 		})
@@ -51,7 +52,8 @@ func (r *Runner) acceptAll(listener *net.UnixListener) {
 	all.Wait()
 }
 
-// greet checks who is there before it serves.
+// greet checks who is there before it serves. It returns why the connection was turned away, at its
+// beginning or for what it said later.
 func (r *Runner) greet(conn *net.UnixConn) error {
 	if err := sameUser(conn); err != nil {
 		return err
@@ -59,14 +61,16 @@ func (r *Runner) greet(conn *net.UnixConn) error {
 	_ = conn.SetReadDeadline(time.Now().Add(helloWithin))
 	in := bufio.NewReaderSize(conn, 256<<10)
 	first := &Order{}
-	if _, err := readFrame(in, nil, first); err != nil {
+	if _, err := readFrame(in, nil, maxFirst, first); err != nil {
 		return err
 	}
 	if subtle.ConstantTimeCompare([]byte(first.GetAttach().GetSecret()), []byte(r.secret)) != 1 {
 		return errSecret
 	}
 	_ = conn.SetReadDeadline(time.Time{})
-	r.talk(conn, in, first)
+	if err := r.talk(conn, in, first); errors.Is(err, errFrame) || errors.Is(err, errDecode) {
+		return err
+	}
 	return nil
 }
 
@@ -88,8 +92,8 @@ func sameUser(conn *net.UnixConn) error {
 	return nil
 }
 
-// talk hands orders to the loop and answers reads until the connection ends.
-func (r *Runner) talk(conn net.Conn, in *bufio.Reader, first *Order) {
+// talk hands orders to the loop and answers reads until the connection ends, and returns why it did.
+func (r *Runner) talk(conn net.Conn, in *bufio.Reader, first *Order) error {
 	s := &session{conn: conn, out: newPipe(conn)}
 	r.mu.Lock()
 	r.talks[s] = true
@@ -124,12 +128,13 @@ func (r *Runner) talk(conn net.Conn, in *bufio.Reader, first *Order) {
 		o.Reads = nil
 		r.inbox.put(func() { r.inbox.orders = append(r.inbox.orders, order{from: s, Order: o}) })
 		o = &Order{}
-		buf, err = readFrame(in, buf, o)
+		buf, err = readFrame(in, buf, maxFrame, o)
 	}
 	r.inbox.put(func() { r.inbox.orders = append(r.inbox.orders, order{from: s, gone: true}) })
 	close(done)
 	close(reads)
 	parts.Wait()
+	return err
 }
 
 func (r *Runner) closeSessions() {
@@ -148,9 +153,17 @@ func (r *Runner) read(q *Read) *Text {
 	case "stderr":
 		stream = tasklog.Stderr
 	}
-	text, err := r.store.Read(keyOf(q.Attempt), stream, q.Offset, int(q.Limit))
+	text, err := r.store.Read(keyOf(q.Attempt), tasklog.Query{
+		Stream: stream, Offset: q.Offset, Line: q.Line, Limit: int(q.Limit), Lines: int(q.Lines),
+	})
 	if err != nil {
 		return &Text{Id: q.Id, Error: err.Error()}
 	}
-	return &Text{Id: q.Id, Data: text.Data, Offset: text.Offset, Size: text.Size, Eof: text.EOF}
+	answer := &Text{
+		Id: q.Id, Data: text.Data, Offset: text.Offset, Size: text.Size, Eof: text.EOF, Line: text.Line, Newlines: text.Newlines,
+	}
+	if g := text.Gap; g.From < g.To {
+		answer.Gap = &Gap{From: g.From, To: g.To, LinesFrom: g.LinesFrom, LinesTo: g.LinesTo}
+	}
+	return answer
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/porpoise/porpoise/internal/failpoint"
 )
 
 // spawner makes processes; several do so at once, because a fork returns only when the
@@ -70,6 +72,9 @@ func (s *spawner) fork(t *task, files []uintptr) error {
 		t.outputPath = filepath.Join(s.outputs, t.start.Mark)
 		env = append(env, "PORPOISE_OUTPUT="+t.outputPath)
 	}
+	if err := failpoint.Hit("shim.spawn.before"); err != nil {
+		return err
+	}
 	t.startedAt = time.Now().UnixMilli()
 	pid, err := syscall.ForkExec(t.start.Argv[0], t.start.Argv, &syscall.ProcAttr{
 		Dir: dir, Env: env, Files: files,
@@ -79,6 +84,7 @@ func (s *spawner) fork(t *task, files []uintptr) error {
 		return err
 	}
 	t.pid = pid
+	_ = failpoint.Hit("shim.spawn.after")
 	return nil
 }
 

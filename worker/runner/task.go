@@ -27,6 +27,9 @@ type task struct {
 	born      bool
 	failure   *failure // it could not be started
 
+	until   time.Duration // CLOCK_BOOTTIME: it ends then, if nobody says that it is wanted for longer; 0: never
+	lapsing bool          // its deadline has come
+
 	over     bool // the leader has ended; it is a zombie until the end
 	lingerTo time.Time
 	stop     *stopping
@@ -140,7 +143,10 @@ func (t *task) newExit(now time.Time) *Exit {
 
 func (t *task) stopped(e *Exit) {
 	e.State, e.Reason = "killed", t.stop.order.Reason
-	if t.stop.order.GiveBack {
+	switch {
+	case e.Reason == leaseEnded:
+		e.State, e.Message = "lost", "for too long nobody was heard who counts on this attempt"
+	case t.stop.order.GiveBack:
 		e.State = "returned"
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -81,7 +82,9 @@ func Env(d *rpc.Dispatch) ([]string, error) {
 			env = append(env, plain[0]+"="+plain[1])
 		}
 	}
-	for name, value := range values {
+	// In order of name: equal dispatches make equal processes.
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		value := values[name]
 		switch {
 		case name == "" || strings.ContainsAny(name, "=\x00"):
 			return nil, &Error{"bad_env", fmt.Sprintf("%q is no name for a variable", name)}

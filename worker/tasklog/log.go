@@ -1,6 +1,7 @@
 package tasklog
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -25,9 +26,10 @@ const (
 	// TailBytes is the end of the output that an attempt's finish carries.
 	TailBytes = 2 << 10
 
-	frameHead  = 5
-	pieceHead  = 24
-	pieceMagic = 0x31_65_63_65_69_70_70_70 // "pppiece1", little endian
+	frameHead = 5
+	// A piece begins with where it stands in the output: bytes, then line ends, of each stream.
+	pieceHead  = 40
+	pieceMagic = 0x32_65_63_65_69_70_70_70 // "pppiece2", little endian
 )
 
 // Stream is one of the outputs of an attempt.
@@ -50,15 +52,31 @@ func (k Key) folder() string {
 	return strconv.FormatInt(k.Instance, 10) + "-" + strconv.Itoa(int(k.Task)) + "-" + strconv.Itoa(int(k.Number))
 }
 
-// position counts the bytes of both streams.
-type position [2]int64
-
-func (p position) of(s Stream) int64 {
-	if s == Both {
-		return p[0] + p[1]
-	}
-	return p[s]
+// point is a place in the output: what has gone by before it, of each stream.
+type point struct {
+	bytes, lines [2]int64 // a line is counted at its end
 }
+
+// of is the number of bytes of s before the point.
+func (p point) of(s Stream) int64 { return sum(p.bytes, s) }
+
+// linesOf is the number of line ends of s before the point.
+func (p point) linesOf(s Stream) int64 { return sum(p.lines, s) }
+
+func sum(n [2]int64, s Stream) int64 {
+	if s == Both {
+		return n[0] + n[1]
+	}
+	return n[s]
+}
+
+// pass moves the point over data.
+func (p *point) pass(s Stream, data []byte) {
+	p.bytes[s] += int64(len(data))
+	p.lines[s] += int64(bytes.Count(data, newline))
+}
+
+var newline = []byte{'\n'}
 
 // Log is the output of an attempt that still runs. Write, Age and Close are for one
 // goroutine at a time; readers come through Store.Read.
@@ -69,21 +87,30 @@ type Log struct {
 
 	mu     sync.Mutex // guards what follows against readers; held over a piece's write, which only they wait for
 	buf    []byte     // frames that are in no piece
-	start  position   // at the beginning of buf
-	end    position
+	start  point      // at the beginning of buf
+	end    point
 	last   int // where the last frame in buf begins, -1 for none
 	pieces []piece
-	hole   [2]position // what was dropped between head and tail
-	file   *os.File    // the last piece
-	broken error       // the disk refused: further output is counted, not kept
-	tail   []byte      // of what is not in buf any more
+	hole   [2]point // what was dropped between head and tail
+	file   *os.File // the last piece
+	broken error    // the disk refused: further output is counted, not kept
+	tail   []byte   // of what is not in buf any more
 }
 
 // piece is one file of a spilled log, or the whole frames of a short one.
 type piece struct {
 	number int
-	start  position
+	start  point
 	frames []byte // nil: in the file
+	old    bool   // the file begins as those of older runners
+}
+
+// head is where a piece's first frame stands in its file.
+func (p piece) head() int64 {
+	if p.old {
+		return oldHead
+	}
+	return pieceHead
 }
 
 // Write appends data that came on a stream. It never fails: what the disk refuses is dropped.
@@ -102,7 +129,7 @@ func (l *Log) Write(s Stream, data []byte) {
 		binary.LittleEndian.PutUint32(l.buf[l.last+1:], uint32(len(data)))
 	}
 	l.buf = append(l.buf, data...)
-	l.end[s] += int64(len(data))
+	l.end.pass(s, data)
 	if limit := l.limit(); len(l.buf) >= limit {
 		l.flush()
 	}
@@ -155,12 +182,12 @@ func (l *Log) flush() {
 	if l.broken == nil {
 		if err := l.writePiece(); err != nil {
 			l.broken = err
-			l.store.dropped(l.key, err)
 		}
 	}
 	if l.broken != nil {
+		l.store.dropped(l.key, l.end.of(Both)-l.start.of(Both), l.broken)
 		l.hole[1] = l.end
-		if l.hole[0] == (position{}) {
+		if l.hole[0] == (point{}) {
 			l.hole[0] = l.start
 		}
 	}
@@ -199,8 +226,9 @@ func (l *Log) nextPiece() error {
 	l.file = file
 	var head [pieceHead]byte
 	binary.LittleEndian.PutUint64(head[0:], pieceMagic)
-	binary.LittleEndian.PutUint64(head[8:], uint64(l.start[0]))
-	binary.LittleEndian.PutUint64(head[16:], uint64(l.start[1]))
+	for i, n := range []int64{l.start.bytes[0], l.start.bytes[1], l.start.lines[0], l.start.lines[1]} {
+		binary.LittleEndian.PutUint64(head[8+8*i:], uint64(n))
+	}
 	if _, err := file.Write(head[:]); err != nil {
 		return fmt.Errorf("write output: %w", err)
 	}
@@ -216,8 +244,8 @@ func (l *Log) trim(dir string) {
 	}
 	gone := l.pieces[headPieces]
 	l.pieces = append(l.pieces[:headPieces:headPieces], l.pieces[headPieces+1:]...)
-	l.hole = [2]position{l.hole[0], l.pieces[headPieces].start}
-	if l.hole[0] == (position{}) {
+	l.hole = [2]point{l.hole[0], l.pieces[headPieces].start}
+	if l.hole[0] == (point{}) {
 		l.hole[0] = gone.start
 	}
 	_ = os.Remove(piecePath(dir, gone.number))

@@ -66,11 +66,13 @@ func (s *Store) busy() map[string]bool {
 }
 
 func (s *Store) lose(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.marks = [maxMarks]mark{}
+	s.ended = nil
 	if !strings.HasPrefix(filepath.Base(path), "seg-") {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	// Readers hold the old slice: make a new one.
 	s.sealed = slices.DeleteFunc(slices.Clone(s.sealed), func(g *segment) bool { return g.path == path })
 }

@@ -1,14 +1,10 @@
 package tasklog
 
 import (
-	"bufio"
-	"encoding/binary"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"slices"
-	"strconv"
 )
 
 // MaxRead bounds the data of one answer.
@@ -17,189 +13,167 @@ const MaxRead = 256 << 10
 // ErrNotFound is returned for an attempt whose output is not here.
 var ErrNotFound = errors.New("not_found")
 
-// Text is one answer of Read: Data begins at Offset of a stream that has Size bytes so
-// far. EOF says that nothing follows Data and nothing will.
+// Query says which part of a stream is wanted. A negative Offset counts from the end;
+// Line, which counts from 1, goes before it. Limit is at most MaxRead, 0 means that;
+// Lines ends the part after so many line ends, 0 means no such bound.
+type Query struct {
+	Stream Stream
+	Offset int64
+	Line   int64
+	Limit  int
+	Lines  int
+}
+
+// Text is one answer of Read: Data begins at Offset, in line Line (from 1), of a stream
+// that has Size bytes and Newlines line ends so far. EOF says that nothing follows Data
+// and nothing will.
 type Text struct {
-	Data         []byte
-	Offset, Size int64
-	EOF          bool
+	Data           []byte
+	Offset, Size   int64
+	Line, Newlines int64
+	Gap            Gap
+	EOF            bool
+}
+
+// Gap is what was dropped of a stream between its head and its tail: the bytes between
+// two offsets, and the line ends before each of them. None was where From equals To.
+type Gap struct {
+	From, To           int64
+	LinesFrom, LinesTo int64
 }
 
 // view is the output of one attempt at one moment.
 type view struct {
 	dir    string
 	pieces []piece
-	hole   [2]position
-	end    position
+	hole   [2]point
+	end    point
 	over   bool
+}
+
+func (v view) gap(s Stream) Gap {
+	return Gap{From: v.hole[0].of(s), To: v.hole[1].of(s), LinesFrom: v.hole[0].linesOf(s), LinesTo: v.hole[1].linesOf(s)}
 }
 
 // read answers from a view. Offsets are those of the whole stream: where a part was
 // dropped, a line that says so stands at its beginning and the text goes on at its end.
-func (v view) read(s Stream, offset int64, limit int) (Text, error) {
+func (v view) read(q Query, near *mark) (Text, error) {
+	s, gap := q.Stream, v.gap(q.Stream)
+	limit := q.Limit
+	if limit <= 0 || limit > MaxRead {
+		limit = MaxRead
+	}
+	c, err := v.seek(q, gap, near)
+	if err != nil {
+		return Text{}, err
+	}
+	defer c.close()
+	t := Text{Offset: c.at, Line: c.lines + 1, Size: v.end.of(s), Newlines: v.end.linesOf(s), Gap: gap}
+	if gap.From < gap.To && c.at == gap.From {
+		mark := fmt.Sprintf("\n--- %d bytes are left out here ---\n", gap.To-gap.From)
+		t.Data = []byte(mark[:min(int64(len(mark)), gap.To-gap.From, int64(limit))])
+		t.EOF = v.over && gap.To == t.Size && int64(len(t.Data)) == gap.To-gap.From
+		return t, nil
+	}
+	if c.at < gap.From {
+		limit = int(min(int64(limit), gap.From-c.at))
+	}
+	t.Data, err = c.take(make([]byte, 0, max(0, min(int64(limit), t.Size-c.at))), limit, q.Lines)
+	if err != nil {
+		return Text{}, err
+	}
+	c.remember(near)
+	t.EOF = v.over && t.Offset+int64(len(t.Data)) >= t.Size
+	return t, nil
+}
+
+// seek gives a cursor at the place that is asked for.
+func (v view) seek(q Query, gap Gap, near *mark) (*cursor, error) {
+	s := q.Stream
+	if q.Line > 0 {
+		before := q.Line - 1
+		switch {
+		case before > v.end.linesOf(s):
+			return v.cursorAt(s, v.end.of(s), v.end.linesOf(s)), nil
+		case before > gap.LinesFrom && before < gap.LinesTo:
+			return v.cursorAt(s, gap.From, gap.LinesFrom), nil
+		case before > gap.LinesFrom && before == gap.LinesTo:
+			return v.seekOffset(s, gap.To, nil)
+		}
+		return v.seekLine(s, before)
+	}
 	size := v.end.of(s)
+	offset := q.Offset
 	if offset < 0 {
 		offset = max(0, size+offset)
 	}
 	offset = min(offset, size)
-	if limit <= 0 || limit > MaxRead {
-		limit = MaxRead
-	}
-	from, to := v.hole[0].of(s), v.hole[1].of(s)
 	switch {
-	case from < to && offset == from:
-		mark := fmt.Sprintf("\n--- %d bytes are left out here ---\n", to-from)
-		mark = mark[:min(int64(len(mark)), to-from, int64(limit))]
-		return Text{Data: []byte(mark), Offset: offset, Size: size, EOF: v.over && to == size && int64(len(mark)) == to-from}, nil
-	case from < to && offset > from && offset < to:
-		offset = to
-	case offset < from:
-		limit = int(min(int64(limit), from-offset))
+	case gap.From < gap.To && offset == gap.From:
+		return v.cursorAt(s, gap.From, gap.LinesFrom), nil
+	case offset > gap.From && offset < gap.To:
+		offset = gap.To
 	}
-	out := make([]byte, 0, min(int64(limit), size-offset))
+	if offset == size {
+		return v.cursorAt(s, size, v.end.linesOf(s)), nil
+	}
+	return v.seekOffset(s, offset, near)
+}
+
+func (v view) seekOffset(s Stream, offset int64, near *mark) (*cursor, error) {
+	if near != nil && near.stream == s && near.at == offset {
+		if c := v.resume(near); c != nil {
+			return c, nil
+		}
+	}
+	first := 0
 	for i, p := range v.pieces {
-		next := v.end
-		if i+1 < len(v.pieces) {
-			next = v.pieces[i+1].start
-		}
-		at := offset + int64(len(out))
-		if next.of(s) <= at || p.start.of(s) > at {
-			continue
-		}
-		var err error
-		if out, err = v.take(out, p, s, at-p.start.of(s), limit); err != nil {
-			return Text{}, err
-		}
-		if len(out) >= limit {
-			break
+		if p.start.of(s) <= offset {
+			first = i
 		}
 	}
-	return Text{Data: out, Offset: offset, Size: size, EOF: v.over && offset+int64(len(out)) >= size}, nil
-}
-
-// take appends from a piece the bytes of s after skip, until out has limit bytes.
-func (v view) take(out []byte, p piece, s Stream, skip int64, limit int) ([]byte, error) {
-	if p.frames != nil {
-		return takeFrames(out, p.frames, s, skip, limit), nil
-	}
-	file, err := os.Open(piecePath(v.dir, p.number))
-	if err != nil {
-		return out, fmt.Errorf("read output: %w", err)
-	}
-	defer func() { _ = file.Close() }()
-	if _, err := file.Seek(pieceHead, io.SeekStart); err != nil {
-		return out, fmt.Errorf("read output: %w", err)
-	}
-	in := bufio.NewReaderSize(file, 64<<10)
-	for len(out) < limit {
-		var head [frameHead]byte
-		if _, err := io.ReadFull(in, head[:]); err != nil {
-			return out, nil //nolint:nilerr // a torn frame is the end of what a crash left
+	c := v.cursorIn(s, first)
+	for c.at < offset {
+		data, err := c.peek()
+		if errors.Is(err, io.EOF) {
+			return c, nil // what a crash left is shorter than it says
 		}
-		n := int64(binary.LittleEndian.Uint32(head[1:]))
-		jump := n
-		if s == Both || Stream(head[0]) == s {
-			jump = min(skip, n)
-			skip -= jump
-		}
-		if _, err := in.Discard(int(jump)); err != nil {
-			return out, nil //nolint:nilerr // as above
-		}
-		rest := n - jump
-		want := int(min(rest, int64(limit-len(out))))
-		at := len(out)
-		out = slices.Grow(out, want)[:at+want]
-		got, err := io.ReadFull(in, out[at:])
-		if err != nil || int64(want) < rest {
-			return out[:at+got], nil //nolint:nilerr // as above
-		}
-	}
-	return out, nil
-}
-
-func takeFrames(out, frames []byte, s Stream, skip int64, limit int) []byte {
-	for len(frames) >= frameHead && len(out) < limit {
-		n := int(binary.LittleEndian.Uint32(frames[1:]))
-		data := frames[frameHead : frameHead+n]
-		own := s == Both || Stream(frames[0]) == s
-		frames = frames[frameHead+n:]
-		if !own {
-			continue
-		}
-		jump := min(skip, int64(n))
-		skip -= jump
-		data = data[jump:]
-		out = append(out, data[:min(len(data), limit-len(out))]...)
-	}
-	return out
-}
-
-// openBig makes a view of a folder that a finished attempt, or a crash, left.
-func openBig(dir string) (view, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return view{}, ErrNotFound
-	}
-	v := view{dir: dir, over: true}
-	for _, e := range entries {
-		number, err := strconv.Atoi(e.Name())
 		if err != nil {
-			continue
+			c.close()
+			return nil, err
 		}
-		start, end, err := measure(piecePath(dir, number))
-		if err != nil {
-			continue
-		}
-		v.pieces = append(v.pieces, piece{number: number, start: start})
-		if end.of(Both) > v.end.of(Both) {
-			v.end = end
-		}
+		c.pass(data[:min(int64(len(data)), offset-c.at)])
 	}
-	if len(v.pieces) == 0 {
-		return view{}, ErrNotFound
-	}
-	slices.SortFunc(v.pieces, func(a, b piece) int { return a.number - b.number })
-	for i, p := range v.pieces[1:] {
-		if before := v.pieces[i]; p.number > before.number+1 {
-			_, end, err := measure(piecePath(dir, before.number))
-			if err == nil {
-				v.hole = [2]position{end, p.start}
-			}
-		}
-	}
-	return v, nil
+	return c, nil
 }
 
-// measure walks a piece's frames: where it starts and where its last whole byte ends.
-func measure(path string) (start, end position, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return start, end, fmt.Errorf("read output: %w", err)
-	}
-	defer func() { _ = file.Close() }()
-	info, err := file.Stat()
-	if err != nil {
-		return start, end, fmt.Errorf("read output: %w", err)
-	}
-	var head [pieceHead]byte
-	if _, err := io.ReadFull(file, head[:]); err != nil {
-		return start, end, fmt.Errorf("read output: %w", err)
-	}
-	if binary.LittleEndian.Uint64(head[0:]) != pieceMagic {
-		return start, end, fmt.Errorf("read output: %s is no piece of output", path)
-	}
-	start = position{int64(binary.LittleEndian.Uint64(head[8:])), int64(binary.LittleEndian.Uint64(head[16:]))}
-	end = start
-	at := int64(pieceHead)
-	for at+frameHead <= info.Size() {
-		var head [frameHead]byte
-		if _, err := file.ReadAt(head[:], at); err != nil || head[0] > byte(Stderr) {
-			break
+// seekLine gives a cursor after the line end that has so many before it, itself included.
+func (v view) seekLine(s Stream, before int64) (*cursor, error) {
+	first := 0
+	for i, p := range v.pieces {
+		if p.start.linesOf(s) < before {
+			first = i
 		}
-		n := int64(binary.LittleEndian.Uint32(head[1:]))
-		at += frameHead
-		end[head[0]] += min(n, info.Size()-at)
-		at += n
 	}
-	return start, end, nil
+	c := v.cursorIn(s, first)
+	for c.lines < before {
+		data, err := c.peek()
+		if errors.Is(err, io.EOF) {
+			return c, nil
+		}
+		if err != nil {
+			c.close()
+			return nil, err
+		}
+		if n := int64(bytes.Count(data, newline)); c.lines+n < before {
+			c.skip(len(data), n)
+			continue
+		}
+		at := 0
+		for n := before - c.lines; n > 0; n-- {
+			at += bytes.IndexByte(data[at:], '\n') + 1
+		}
+		c.skip(at, before-c.lines)
+	}
+	return c, nil
 }

@@ -13,6 +13,8 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/porpoise/porpoise/internal/failpoint"
 )
 
 const (
@@ -173,13 +175,16 @@ func (s *segment) write(logs []*Log) ([]place, error) {
 		from := len(buf)
 		buf = append(buf, make([]byte, 8)...)
 		buf = appendKey(buf, l.key)
-		buf = binary.LittleEndian.AppendUint64(buf, uint64(l.end[0]))
-		buf = binary.LittleEndian.AppendUint64(buf, uint64(l.end[1]))
+		buf = binary.LittleEndian.AppendUint64(buf, uint64(l.end.bytes[0]))
+		buf = binary.LittleEndian.AppendUint64(buf, uint64(l.end.bytes[1]))
 		buf = append(buf, l.buf...)
 		record := buf[from:]
 		binary.LittleEndian.PutUint32(record[0:], uint32(len(record)))
 		binary.LittleEndian.PutUint32(record[4:], crc32.Checksum(record[8:], crcTable))
 		places = append(places, place{offset: s.size + int64(from), length: int32(len(record))})
+	}
+	if err := failpoint.Hit("log.write.before"); err != nil {
+		return nil, fmt.Errorf("write segment: %w", err)
 	}
 	if _, err := s.file.WriteAt(buf, s.size); err != nil {
 		return nil, fmt.Errorf("write segment: %w", err)
@@ -269,8 +274,9 @@ func (s *segment) view(at place) (view, error) {
 	if _, err := file.ReadAt(record, at.offset); err != nil {
 		return view{}, fmt.Errorf("read segment: %w", err)
 	}
-	end := position{int64(binary.LittleEndian.Uint64(record[24:])), int64(binary.LittleEndian.Uint64(record[32:]))}
-	return view{pieces: []piece{{frames: record[recordHead:]}}, end: end, over: true}, nil
+	v := view{pieces: []piece{{frames: record[recordHead:]}}, over: true}
+	v.end = passFrames(point{}, record[recordHead:])
+	return v, nil
 }
 
 func appendKey(buf []byte, k Key) []byte {

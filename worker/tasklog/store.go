@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -24,14 +25,23 @@ type Config struct {
 // Store keeps the output of attempts. Open logs are written by one goroutine, which also
 // calls Flush; Read and Prune may be called beside it.
 type Store struct {
-	cfg Config
+	cfg  Config
+	lost atomic.Int64 // bytes that the disk did not take
+	said atomic.Int64 // when that was told last, UTC ns
 
 	mu      sync.Mutex // guards the tables; the files have one writer
 	live    map[Key]*Log
 	pending []*Log // closed, short, not yet in a segment
 	active  *segment
 	sealed  []*segment // oldest first
+
+	marks    [maxMarks]mark // where readers stopped
+	nextMark int
+	ended    map[Key]view // of folders; at most maxEnded
 }
+
+// maxEnded is how many folders are kept open for readers, as tables of pieces.
+const maxEnded = 32
 
 // Open opens the folder, made if it is not there, and indexes what a crash left open.
 func Open(cfg Config) (*Store, error) {
@@ -57,8 +67,28 @@ func Open(cfg Config) (*Store, error) {
 
 func (s *Store) bigFolder(key Key) string { return filepath.Join(s.cfg.Dir, "big", key.folder()) }
 
-func (s *Store) dropped(key Key, err error) {
-	s.cfg.Logger.Warn("output dropped", "instance", key.Instance, "task", key.Task, "attempt", key.Number, "error", err)
+// warnEvery is how often it is said that output is dropped: a full disk drops that of every attempt.
+const warnEvery = 10 * time.Second
+
+// dropped counts output that the disk did not take.
+func (s *Store) dropped(key Key, bytes int64, err error) {
+	s.lost.Add(bytes)
+	now := time.Now().UnixNano()
+	if said := s.said.Load(); now-said < warnEvery.Nanoseconds() || !s.said.CompareAndSwap(said, now) {
+		return
+	}
+	s.cfg.Logger.Warn("output dropped", "instance", key.Instance, "task", key.Task, "attempt", key.Number, "all_so_far", s.lost.Load(), "error", err)
+}
+
+// Dropped is how many bytes of output the disk has not taken.
+func (s *Store) Dropped() int64 { return s.lost.Load() }
+
+// sizeOf is the output of all these logs.
+func sizeOf(logs []*Log) (n int64) {
+	for _, l := range logs {
+		n += l.end.of(Both)
+	}
+	return n
 }
 
 // NewLog begins the output of an attempt.
@@ -66,6 +96,8 @@ func (s *Store) NewLog(key Key, now time.Time) *Log {
 	l := &Log{store: s, key: key, born: now, last: -1}
 	s.mu.Lock()
 	s.live[key] = l
+	delete(s.ended, key)
+	s.marks = [maxMarks]mark{} // they may be of a file that is written anew
 	s.mu.Unlock()
 	return l
 }
@@ -97,13 +129,13 @@ func (s *Store) Flush() {
 		var err error
 		if active, err = newSegment(s.cfg.Dir); err != nil {
 			s.forget(batch, nil, nil)
-			s.dropped(batch[0].key, err)
+			s.dropped(batch[0].key, sizeOf(batch), err)
 			return
 		}
 	}
 	places, err := active.write(batch)
 	if err != nil {
-		s.dropped(batch[0].key, err)
+		s.dropped(batch[0].key, sizeOf(batch), err)
 	}
 	s.forget(batch, active, places)
 	if active.full() {
@@ -131,22 +163,47 @@ func (s *Store) forget(batch []*Log, active *segment, places []place) {
 	}
 }
 
-// Read returns a window of an attempt's output. A negative offset counts from the end;
-// limit is at most MaxRead, 0 means that. It returns ErrNotFound where nothing is known
-// of the attempt.
-func (s *Store) Read(key Key, stream Stream, offset int64, limit int) (Text, error) {
+// Read returns a window of an attempt's output. It returns ErrNotFound where nothing is
+// known of the attempt.
+func (s *Store) Read(key Key, q Query) (Text, error) {
 	for try := 0; ; try++ {
 		v, err := s.view(key)
 		if err != nil {
 			return Text{}, err
 		}
-		text, err := v.read(stream, offset, limit)
+		near := s.markOf(key, q)
+		text, err := v.read(q, &near)
 		// A piece of the tail may go between the view and the read.
 		if err != nil && errors.Is(err, fs.ErrNotExist) && try < 3 {
 			continue
 		}
+		if err == nil {
+			s.keepMark(key, near)
+		}
 		return text, err
 	}
+}
+
+func (s *Store) markOf(key Key, q Query) mark {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.marks {
+		if m.file > 0 && q.Line == 0 && m.key == key && m.stream == q.Stream && m.at == q.Offset {
+			return m
+		}
+	}
+	return mark{}
+}
+
+func (s *Store) keepMark(key Key, m mark) {
+	if m.file == 0 {
+		return
+	}
+	m.key = key
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.marks[s.nextMark] = m
+	s.nextMark = (s.nextMark + 1) % maxMarks
 }
 
 func (s *Store) view(key Key) (view, error) {
@@ -174,7 +231,29 @@ func (s *Store) view(key Key) (view, error) {
 			return old.view(at)
 		}
 	}
-	return openBig(s.bigFolder(key))
+	return s.big(key)
+}
+
+// big gives the view of a folder whose attempt has ended. It never changes, and to make
+// it costs as much as reading two pieces: the last few are kept.
+func (s *Store) big(key Key) (view, error) {
+	s.mu.Lock()
+	v, ok := s.ended[key]
+	s.mu.Unlock()
+	if ok {
+		return v, nil
+	}
+	v, err := openBig(s.bigFolder(key))
+	if err != nil {
+		return view{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended == nil || len(s.ended) >= maxEnded {
+		s.ended = make(map[Key]view, maxEnded)
+	}
+	s.ended[key] = v
+	return v, nil
 }
 
 // Close seals the segment in the making. No log may be open.

@@ -42,7 +42,7 @@ func TestEveryWindowReadsBackWhatWasWritten(t *testing.T) {
 			all := want[stream]
 			offset := rapid.IntRange(0, len(all)).Draw(t, "offset")
 			limit := rapid.IntRange(1, 100_000).Draw(t, "limit")
-			got, err := s.Read(key, stream, int64(offset), limit)
+			got, err := s.Read(key, Query{Stream: stream, Offset: int64(offset), Limit: limit})
 			if err != nil && len(want[Both]) == 0 && errors.Is(err, ErrNotFound) {
 				return
 			}
@@ -99,12 +99,12 @@ func TestSegmentsAreFoundAgain(t *testing.T) {
 	check := func() {
 		t.Helper()
 		for _, i := range []int64{0, 1, 999, 1000, segmentLogs - 1, segmentLogs, n - 1} {
-			got, err := s.Read(Key{Instance: i}, Both, 0, 0)
+			got, err := s.Read(Key{Instance: i}, Query{Stream: Both})
 			if err != nil || string(got.Data) != fmt.Sprint("log ", i) || !got.EOF {
 				t.Errorf("log %d = %q, %v", i, got.Data, err)
 			}
 		}
-		if _, err := s.Read(Key{Instance: n}, Both, 0, 0); !errors.Is(err, ErrNotFound) {
+		if _, err := s.Read(Key{Instance: n}, Query{Stream: Both}); !errors.Is(err, ErrNotFound) {
 			t.Errorf("an unknown log: %v", err)
 		}
 	}
@@ -139,7 +139,7 @@ func TestOldOutputGoesByAgeAndSizeButNeverWhatRuns(t *testing.T) {
 	_ = os.Chtimes(old, now.Add(-2*time.Hour), now.Add(-2*time.Hour))
 	s.Prune(now)
 	for i, want := range []bool{true, false, true, true, false} { // 0 runs, 4 is too old, 1 is the oldest of the rest
-		_, err := s.Read(Key{Instance: int64(i)}, Both, 0, 0)
+		_, err := s.Read(Key{Instance: int64(i)}, Query{Stream: Both})
 		if (err == nil) != want {
 			t.Errorf("log %d: %v, want there = %v", i, err, want)
 		}

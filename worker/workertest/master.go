@@ -36,6 +36,7 @@ type Master struct {
 	hellos   []*rpc.Hello
 	drains   int
 	verdict  func(*rpc.Report) *rpc.Ack
+	beat     func(*rpc.Tick) *rpc.TickReply
 	mostAsks int
 }
 
@@ -57,6 +58,7 @@ func NewMaster(t testing.TB, node string) *Master {
 		Node: node, Address: listener.Addr().String(), t: t, server: grpc.NewServer(),
 		changed: make(chan struct{}), streams: map[*stream]bool{}, finals: map[string]bool{},
 		verdict: func(r *rpc.Report) *rpc.Ack { return &rpc.Ack{OutboxId: r.OutboxId, Verdict: "ok"} },
+		beat:    wanted,
 	}
 	rpc.RegisterMasterServer(m.server, m)
 	served := make(chan struct{})
@@ -140,7 +142,7 @@ func (m *Master) take(s *stream, w *rpc.WorkerMessage) error {
 			}
 		}
 		if w.Tick != nil {
-			out.Tick = &rpc.TickReply{Id: w.Tick.Id}
+			out.Tick = m.beat(w.Tick)
 		}
 		for s.asks > 0 && len(m.queue) > 0 {
 			out.Dispatches = append(out.Dispatches, m.queue[0])
@@ -199,6 +201,23 @@ func (m *Master) Send(out *rpc.MasterMessage) {
 // Answer sets how reports are acked from now on; nil is no ack.
 func (m *Master) Answer(verdict func(*rpc.Report) *rpc.Ack) {
 	m.change(func() { m.verdict = verdict })
+}
+
+// Beat sets how ticks are answered from now on; nil is no answer.
+func (m *Master) Beat(answer func(*rpc.Tick) *rpc.TickReply) {
+	if answer == nil {
+		answer = func(*rpc.Tick) *rpc.TickReply { return nil }
+	}
+	m.change(func() { m.beat = answer })
+}
+
+// wanted answers that every attempt is.
+func wanted(t *rpc.Tick) *rpc.TickReply {
+	r := &rpc.TickReply{Id: t.Id}
+	for _, a := range t.Running {
+		r.Verdicts = append(r.Verdicts, &rpc.Verdict{Attempt: a.Attempt, Verdict: "ok"})
+	}
+	return r
 }
 
 // Drop ends all streams.

@@ -37,6 +37,7 @@ type Spec struct {
 	Readers   []worker.Peer
 	DrainFor  time.Duration
 	KeepTasks bool
+	Leases    bool
 	Boot      string // incarnation
 }
 
@@ -74,7 +75,7 @@ func Main(m *testing.M) {
 func (s Spec) config(log hclog.Logger) worker.Config {
 	c := worker.Config{
 		Node: "w1", Incarnation: s.Boot, Slots: s.Slots, DataDir: s.Dir, Version: "test",
-		Masters: worker.FixedPeers(s.Masters), DrainFor: s.DrainFor, KeepTasks: s.KeepTasks,
+		Masters: worker.FixedPeers(s.Masters), DrainFor: s.DrainFor, KeepTasks: s.KeepTasks, Leases: s.Leases,
 		Dial: func(_ context.Context, address string) (*grpc.ClientConn, error) {
 			return grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 		},

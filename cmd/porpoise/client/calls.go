@@ -59,6 +59,7 @@ type Save struct {
 	Text              []byte
 	Match             string // the version that it replaces; "" creates, "*" is any
 	Publish           bool
+	Message           string // why, in the author's words
 }
 
 // SaveWorkflow saves a version.
@@ -68,11 +69,36 @@ func (c *Client) SaveWorkflow(ctx context.Context, s Save) (Saved, error) {
 		query:  url.Values{"publish": {strconv.FormatBool(s.Publish)}},
 		header: http.Header{"Content-Type": {"application/" + s.Format}},
 	}
+	if s.Message != "" {
+		in.query.Set("message", s.Message)
+	}
 	if s.Match != "" {
 		in.header.Set("If-Match", s.Match)
 	}
 	var out Saved
 	_, err := c.do(ctx, in, &out)
+	return out, err
+}
+
+// Versions lists a workflow's versions, newest first.
+func (c *Client) Versions(ctx context.Context, project, workflow string) ([]Version, error) {
+	return all[Version](ctx, c, call{method: http.MethodGet, path: []string{"projects", project, "workflows", workflow, "versions"}}, 0)
+}
+
+// Restore saves a version's text as the newest version.
+func (c *Client) Restore(ctx context.Context, project, workflow, version, message string, publish bool) (Saved, error) {
+	var out Saved
+	_, err := c.do(ctx, call{
+		method: http.MethodPost, path: []string{"projects", project, "workflows", workflow, "versions", version, "restore"},
+		query: url.Values{"publish": {strconv.FormatBool(publish)}}, body: map[string]string{"message": message},
+	}, &out)
+	return out, err
+}
+
+// Diff says what differs between two versions; each may be "draft".
+func (c *Client) Diff(ctx context.Context, project, workflow, from, to string) (Diff, error) {
+	var out Diff
+	_, err := c.do(ctx, call{method: http.MethodGet, path: []string{"projects", project, "workflows", workflow, "versions", from, "diff", to}}, &out)
 	return out, err
 }
 
@@ -167,6 +193,82 @@ func (c *Client) Masters(ctx context.Context) ([]Node, error) { return c.nodes(c
 
 // Workers lists the workers that are alive.
 func (c *Client) Workers(ctx context.Context) ([]Node, error) { return c.nodes(ctx, "workers") }
+
+// Worker shows how a worker is doing.
+func (c *Client) Worker(ctx context.Context, name string) (WorkerDetail, error) {
+	var out WorkerDetail
+	_, err := c.do(ctx, call{method: http.MethodGet, path: []string{"cluster", "workers", name}}, &out)
+	return out, err
+}
+
+// DrainWorker lets a worker take no more work.
+func (c *Client) DrainWorker(ctx context.Context, name string, wish Drain) (WorkerDetail, error) {
+	var out WorkerDetail
+	_, err := c.do(ctx, call{method: http.MethodPost, path: []string{"cluster", "workers", name, "drain"}, body: wish}, &out)
+	return out, err
+}
+
+// ResumeWorker lets it take work again.
+func (c *Client) ResumeWorker(ctx context.Context, name string) (WorkerDetail, error) {
+	var out WorkerDetail
+	_, err := c.do(ctx, call{method: http.MethodPost, path: []string{"cluster", "workers", name, "resume"}}, &out)
+	return out, err
+}
+
+// Failovers lists takeovers, the newest first: of kind master or worker, or both where it is
+// empty, and no more than limit unless that is 0.
+func (c *Client) Failovers(ctx context.Context, kind string, limit int) ([]Failover, error) {
+	q := url.Values{}
+	if kind != "" {
+		q.Set("kind", kind)
+	}
+	return all[Failover](ctx, c, call{method: http.MethodGet, path: []string{"cluster", "failovers"}, query: q}, limit)
+}
+
+// Supervisor says which master looks for what is stuck.
+func (c *Client) Supervisor(ctx context.Context) (Supervisor, error) {
+	var out Supervisor
+	_, err := c.do(ctx, call{method: http.MethodGet, path: []string{"cluster", "supervisor"}}, &out)
+	return out, err
+}
+
+// Recoveries lists what got stuck, the newest first: in one state unless that is empty, and no more than
+// limit unless that is 0.
+func (c *Client) Recoveries(ctx context.Context, state string, limit int) ([]Recovery, error) {
+	q := url.Values{}
+	if state != "" {
+		q.Set("state", state)
+	}
+	return all[Recovery](ctx, c, call{method: http.MethodGet, path: []string{"cluster", "recoveries"}, query: q}, limit)
+}
+
+// Held says whether the cluster is held.
+func (c *Client) Held(ctx context.Context) (Hold, error) {
+	var out Hold
+	_, err := c.do(ctx, call{method: http.MethodGet, path: []string{"cluster", "hold"}}, &out)
+	return out, err
+}
+
+// Hold holds the cluster; where it is held already, the hold that is in force is returned.
+func (c *Client) Hold(ctx context.Context, reason string) (Hold, error) {
+	var out Hold
+	_, err := c.do(ctx, call{method: http.MethodPost, path: []string{"cluster", "hold"}, body: map[string]string{"reason": reason}}, &out)
+	return out, err
+}
+
+// Release ends the hold.
+func (c *Client) Release(ctx context.Context) (Released, error) {
+	var out Released
+	_, err := c.do(ctx, call{method: http.MethodPost, path: []string{"cluster", "release"}}, &out)
+	return out, err
+}
+
+// Slots tells which master owns which command slots, and the last rebalances.
+func (c *Client) Slots(ctx context.Context) (Slots, error) {
+	var out Slots
+	_, err := c.do(ctx, call{method: http.MethodGet, path: []string{"cluster", "slots"}}, &out)
+	return out, err
+}
 
 // nodes reads a list that has no pages: it comes from the server's memory.
 func (c *Client) nodes(ctx context.Context, kind string) ([]Node, error) {

@@ -69,6 +69,49 @@ type Saved struct {
 	Created bool `json:"created"` // false where the text was the newest version's already
 }
 
+// Version is one saved text of a workflow, without the text.
+type Version struct {
+	Version   int    `json:"version"`
+	Message   string `json:"message"`
+	Published bool   `json:"published"`
+	CreatedAt Time   `json:"created_at"`
+	CreatedBy string `json:"created_by"`
+}
+
+// Diff is what differs between two texts of a workflow.
+type Diff struct {
+	From     string `json:"from"`
+	To       string `json:"to"`
+	SameText bool   `json:"same_text"`
+	Tasks    struct {
+		Added   []string `json:"added"`
+		Removed []string `json:"removed"`
+		Changed []struct {
+			Task   string      `json:"task"`
+			Fields []FieldDiff `json:"fields"`
+		} `json:"changed"`
+	} `json:"tasks"`
+	Edges struct {
+		Added   []Edge `json:"added"`
+		Removed []Edge `json:"removed"`
+	} `json:"edges"`
+	Settings []FieldDiff `json:"settings"`
+	Cut      bool        `json:"cut"`
+}
+
+// FieldDiff is one value that differs; nil is one that is not there.
+type FieldDiff struct {
+	Field  string  `json:"field"`
+	Before *string `json:"before,omitempty"`
+	After  *string `json:"after,omitempty"`
+}
+
+// Edge says that task To needs task From.
+type Edge struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
 // Start is how a workflow is to be run; the zero value runs all of it as published.
 type Start struct {
 	Params      map[string]string `json:"params,omitempty"`
@@ -199,6 +242,182 @@ type Node struct {
 	Slots       int      `json:"slots,omitempty"`
 	Weight      int      `json:"weight,omitempty"`
 	StartedAt   Time     `json:"started_at"`
+	Draining    string   `json:"draining,omitempty"`
+}
+
+// WorkerDetail is a worker with its figures; they are nil where the apiserver has none.
+type WorkerDetail struct {
+	Node
+	Figures *WorkerFigures `json:"figures,omitempty"`
+}
+
+// WorkerFigures are how a worker is doing.
+type WorkerFigures struct {
+	Load            float64          `json:"load"`
+	DriftMS         int64            `json:"drift_ms"`
+	Running         int              `json:"running"`
+	FreeSlots       int              `json:"free_slots"`
+	TakesNoWork     string           `json:"takes_no_work,omitempty"`
+	Outbox          int              `json:"outbox"`
+	FreeDisk        float64          `json:"free_disk"`
+	DroppedLogBytes int64            `json:"dropped_log_bytes"`
+	Heartbeat       HeartbeatFigures `json:"heartbeat"`
+}
+
+// HeartbeatFigures are those of a worker's heartbeat manager.
+type HeartbeatFigures struct {
+	Main        int     `json:"main"`
+	Backup      int     `json:"backup"`
+	InFlight    int     `json:"in_flight"`
+	PeriodMS    int64   `json:"period_ms"`
+	CycleMS     int64   `json:"cycle_ms"`
+	TimeoutMS   int64   `json:"timeout_ms"`
+	Batch       int     `json:"batch"`
+	Capacity    int     `json:"capacity"`
+	Utilisation float64 `json:"utilisation"`
+	LastCycle   int     `json:"last_cycle"`
+	Messages    int64   `json:"messages"`
+	Sent        int64   `json:"sent"`
+	Throttled   int64   `json:"throttled"`
+	Retried     int64   `json:"retried"`
+	Moved       int64   `json:"moved"`
+	Overruns    int64   `json:"overruns"`
+	Lapsed      int64   `json:"lapsed"`
+	OldestMS    int64   `json:"oldest_ms"`
+	Near        int     `json:"near_deadline"`
+}
+
+// Drain says why a worker is to take no work, and after how many seconds what runs is handed back; 0 is never.
+type Drain struct {
+	Reason   string `json:"reason,omitempty"`
+	GiveBack int    `json:"give_back_after_seconds,omitempty"`
+}
+
+// Hold says whether the cluster is held.
+type Hold struct {
+	Held   bool   `json:"held"`
+	Since  Time   `json:"since,omitzero"`
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Released is what the end of a hold has moved.
+type Released struct {
+	WasHeld   bool `json:"was_held"`
+	Seconds   int  `json:"seconds"`
+	Instances int  `json:"instances"`
+	Moments   int  `json:"moments"`
+}
+
+// Failover is a takeover by one master, from a dead master or a lost worker.
+type Failover struct {
+	ID          string         `json:"id"`
+	Kind        string         `json:"kind"`
+	Node        string         `json:"node"`
+	Incarnation string         `json:"incarnation"`
+	By          string         `json:"by"`
+	Cause       string         `json:"cause"`
+	DetectedAt  Time           `json:"detected_at"`
+	FinishedAt  Time           `json:"finished_at,omitzero"`
+	Instances   int            `json:"instances"`
+	Adopted     int            `json:"adopted"`
+	Lost        int            `json:"lost"`
+	Steps       []FailoverStep `json:"steps"`
+}
+
+// FailoverStep is one moment of a takeover.
+type FailoverStep struct {
+	Name string `json:"name"`
+	At   Time   `json:"at"`
+}
+
+// Supervisor is the master that looks for what is stuck.
+type Supervisor struct {
+	Master       string `json:"master"`
+	Fence        int64  `json:"fence"`
+	Since        Time   `json:"since,omitzero"`
+	LookedAt     Time   `json:"looked_at,omitzero"`
+	EverySeconds int64  `json:"every_seconds"`
+}
+
+// Recovery is one thing that got stuck; Task is absent where it is no attempt.
+type Recovery struct {
+	ID         string `json:"id"`
+	Instance   string `json:"instance"`
+	Task       *int   `json:"task,omitempty"`
+	Attempt    int    `json:"attempt,omitempty"`
+	Step       string `json:"step"`
+	State      string `json:"state"`
+	Failures   int    `json:"failures"`
+	FirstAt    Time   `json:"first_at"`
+	AskedAt    Time   `json:"asked_at"`
+	CompleteBy Time   `json:"complete_by"`
+	AnsweredAt Time   `json:"answered_at,omitzero"`
+	AnsweredBy string `json:"answered_by,omitempty"`
+	Result     string `json:"result,omitempty"`
+}
+
+// Slots is which master owns which command slots.
+type Slots struct {
+	Count       int          `json:"count"`
+	Epoch       int64        `json:"epoch"`
+	State       string       `json:"state"`
+	Cause       string       `json:"cause,omitempty"`
+	Coordinator string       `json:"coordinator,omitempty"`
+	CommittedAt Time         `json:"committed_at,omitzero"`
+	Owners      []SlotRange  `json:"owners"`
+	Masters     []SlotMaster `json:"masters"`
+	Preparing   *Preparing   `json:"preparing,omitempty"`
+	Rebalances  []Rebalance  `json:"rebalances"`
+}
+
+// SlotRange is a run of slots with one owner; without a master, nobody's.
+type SlotRange struct {
+	From   int    `json:"from"`
+	To     int    `json:"to"`
+	Master string `json:"master,omitempty"`
+}
+
+// SlotMaster is a master with its share of the slots.
+type SlotMaster struct {
+	Name        string `json:"name"`
+	Incarnation string `json:"incarnation"`
+	Weight      int    `json:"weight"`
+	Slots       int    `json:"slots"`
+	State       string `json:"state"`
+}
+
+// Preparing is a layout that masters are agreeing on.
+type Preparing struct {
+	Epoch       int64    `json:"epoch"`
+	Cause       string   `json:"cause"`
+	Coordinator string   `json:"coordinator"`
+	At          Time     `json:"at"`
+	Acked       []string `json:"acked"`
+	Missing     []string `json:"missing"`
+}
+
+// Rebalance is one layout and how it came about.
+type Rebalance struct {
+	Epoch       int64           `json:"epoch"`
+	Cause       string          `json:"cause"`
+	Coordinator string          `json:"coordinator"`
+	StartedAt   Time            `json:"started_at"`
+	CommittedAt Time            `json:"committed_at"`
+	TookMS      int64           `json:"took_ms"`
+	Restarts    int             `json:"restarts"`
+	Moved       int             `json:"moved"`
+	Masters     []SlotMaster    `json:"masters"`
+	Steps       []RebalanceStep `json:"steps"`
+}
+
+// RebalanceStep is one moment of a rebalance.
+type RebalanceStep struct {
+	Epoch  int64  `json:"epoch"`
+	Name   string `json:"name"`
+	Master string `json:"master,omitempty"`
+	Note   string `json:"note,omitempty"`
+	At     Time   `json:"at"`
 }
 
 // Token is an API token; Secret is set only in the answer that creates it.

@@ -12,11 +12,21 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 )
 
 // slow is how many seconds a test may take without being named.
 const slow = 30
+
+// whyLines and whyBytes bound what the closing lines repeat of a failed test.
+const (
+	whyLines = 5
+	whyBytes = 500
+)
+
+// where is how go test begins what a test logs.
+var where = regexp.MustCompile(`^\w+\.go:\d+: `)
 
 // maxLine bounds one event; go test cuts output into lines, and one line of a test may be long.
 const maxLine = 16 << 20
@@ -100,7 +110,7 @@ func (v *verdict) takeTest(t test, e event) {
 	case "skip":
 		v.skipped = append(v.skipped, fmt.Sprintf("%v: %s", t, v.reason(t)))
 	case "fail":
-		v.failed = append(v.failed, t.String())
+		v.failed = append(v.failed, t.String()+v.why(t))
 		fmt.Fprint(v.out, strings.Join(v.said[t], ""))
 	}
 	if e.Action == "pass" || e.Action == "fail" || e.Action == "skip" {
@@ -109,6 +119,17 @@ func (v *verdict) takeTest(t test, e event) {
 			v.slow = append(v.slow, fmt.Sprintf("%v: %.0f s", t, e.Elapsed))
 		}
 	}
+}
+
+// why is what a failed test said of it, cut short: the end of a long output is what is read first.
+func (v *verdict) why(t test) string {
+	var said []string
+	for _, line := range v.said[t] {
+		if line = strings.TrimSpace(line); len(said) < whyLines && where.MatchString(line) {
+			said = append(said, "\n    "+line[:min(len(line), whyBytes)])
+		}
+	}
+	return strings.Join(said, "")
 }
 
 // reason is what a test said before it was skipped.

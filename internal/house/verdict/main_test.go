@@ -41,7 +41,7 @@ func TestVerdictIsThatOfGoTest(t *testing.T) {
 		not      string
 	}{
 		"pass":       {"func TestA(t *testing.T) { t.Log(\"hush\") }", true, true, []string{"ok  \tx\t", "1 tests passed in 1 packages"}, "hush"},
-		"fail":       {"func TestA(t *testing.T) { t.Run(\"b\", func(t *testing.T) { t.Error(\"why\") }) }", false, false, []string{"why", "--- FAIL: TestA/b", "FAIL\tx\t", "failed: x TestA/b"}, ""},
+		"fail":       {"func TestA(t *testing.T) { t.Run(\"b\", func(t *testing.T) { t.Error(\"why\") }) }", false, false, []string{"why", "--- FAIL: TestA/b", "FAIL\tx\t", "failed: x TestA/b\n    x_test.go:5: why"}, ""},
 		"skip":       {"func TestA(t *testing.T) { t.Skip(\"no moon\") }", false, true, []string{"skipped: x TestA: x_test.go:5: no moon", "ok  \tx\t"}, ""},
 		"skip in CI": {"func TestA(t *testing.T) { t.Skip(\"no moon\") }", true, false, []string{"skipped: x TestA", "with CI=true nothing may be skipped"}, ""},
 		"panic":      {"func TestA(t *testing.T) { panic(\"ouch\") }", false, false, []string{"panic: ouch", "FAIL\tx\t"}, ""},

@@ -2,8 +2,8 @@
 -- +goose Up
 
 -- One row, made at the cluster's birth. layout_floor is the lowest epoch that the next layout of slots
--- may have: each committed layout raises it, so that a registry that was wiped starts above what
--- masters have seen. Nothing reads it until slots are divided.
+-- may have: each layout raises it before it is proposed, so that a registry that was wiped starts
+-- above what masters have seen.
 CREATE TABLE cluster (
   one             BIGINT NOT NULL PRIMARY KEY,
   id              VARCHAR(64) NOT NULL,
@@ -69,7 +69,6 @@ CREATE TABLE workflow_layout (
 
 -- lent is 1 where the master of the slot is at its limit and any master may take the command.
 -- The next in order are lent first, so a walk along command_order finds them without an index.
--- Nothing sets it until masters have limits.
 CREATE TABLE command (
   id              BIGINT NOT NULL PRIMARY KEY,
   kind            VARCHAR(16) NOT NULL,

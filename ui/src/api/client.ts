@@ -16,16 +16,11 @@ export type Project = Schemas["Project"];
 export type Workflow = Schemas["Workflow"];
 export type Preview = Schemas["Preview"];
 export type Me = Schemas["Me"];
+export type TaskType = Schemas["TaskType"];
+export type TaskTypes = Schemas["TaskTypes"];
+export type ParameterPreview = Schemas["ParameterPreview"];
+export type PreviewOptions = Schemas["PreviewOptions"];
 export type FieldError = Schemas["FieldError"];
-
-/** LogWindow is a part of an attempt's output; its route streams, so it has no schema. */
-export interface LogWindow {
-  offset: number;
-  next_offset: number;
-  size: number;
-  eof: boolean;
-  data: string;
-}
 
 /** apiBase is below the base path that the server wrote into the index. */
 export const apiBase = new URL("api/v1", document.baseURI).href;
@@ -43,7 +38,11 @@ function isProblem(body: unknown): body is Problem {
   return typeof body === "object" && body !== null;
 }
 
+/** signedOut is the window's event for an answer by which the server no longer knows who asks, whatever was asked. */
+export const signedOut = "porpoise:signed-out";
+
 export function errorOf(response: Response, body: unknown): ApiError {
+  if (response.status === 401 && typeof window !== "undefined") window.dispatchEvent(new Event(signedOut));
   const p = isProblem(body) ? body : {};
   const id = p.request_id ?? response.headers.get("X-Request-Id") ?? undefined;
   return new ApiError(response.status, p.detail || p.title || response.statusText || String(response.status), id, p.errors ?? []);
@@ -60,29 +59,4 @@ export async function answer<T>(call: Promise<{ data?: T; error?: unknown; respo
   if (!got.response.ok) throw errorOf(got.response, got.error);
   // A success always has the body that the document promises; 204 has none, and T is void there.
   return got.data as T;
-}
-
-export async function readLog(
-  id: string,
-  task: string,
-  attempt: number,
-  offset: number,
-  limit: number,
-  stream: string,
-  signal?: AbortSignal,
-) {
-  const url = logURL(id, task, attempt, { offset: String(offset), limit: String(limit), ...(stream ? { stream } : {}) });
-  let response: Response;
-  try {
-    response = await fetch(url, { headers: { Accept: "application/json" }, credentials: "same-origin", signal });
-  } catch (cause) {
-    throw new ApiError(0, cause instanceof Error ? cause.message : String(cause));
-  }
-  const body: unknown = await response.json().catch(() => undefined);
-  if (!response.ok) throw errorOf(response, body);
-  return body as LogWindow; // the server's answer to Accept: application/json
-}
-
-export function logURL(id: string, task: string, attempt: number, query: Record<string, string>): string {
-  return `${apiBase}/instances/${id}/tasks/${encodeURIComponent(task)}/attempts/${attempt}/log?${new URLSearchParams(query)}`;
 }

@@ -8,20 +8,26 @@ export interface Wish {
   verb: PreviewedVerb;
   task?: string;
   scope?: RerunScope;
+  force?: boolean;
+  preview?: string; // the token of what the person looked at
 }
 
+/** send asks for a verb; with preview it is refused (409) where it would do something else by now. */
 export function send(wish: Wish): Promise<Instance> {
-  const { id, verb, task, scope } = wish;
-  const one = { params: { path: { id } } };
+  const { id, verb, task, scope, preview } = wish;
+  const body = { preview };
+  const one = { params: { path: { id } }, body };
   if (task !== undefined) {
-    const of = { params: { path: { id, task } } };
+    const of = { params: { path: { id, task } }, body };
     switch (verb) {
       case "kill":
         return answer(api.POST("/instances/{id}/tasks/{task}/kill", of));
       case "skip":
         return answer(api.POST("/instances/{id}/tasks/{task}/skip", of));
+      case "force_success":
+        return answer(api.POST("/instances/{id}/tasks/{task}/force-success", of));
       default:
-        return answer(api.POST("/instances/{id}/tasks/{task}/rerun", { ...of, body: { scope } }));
+        return answer(api.POST("/instances/{id}/tasks/{task}/rerun", { ...of, body: { scope, preview } }));
     }
   }
   switch (verb) {
@@ -34,10 +40,23 @@ export function send(wish: Wish): Promise<Instance> {
     case "stop":
     case "kill":
     case "skip":
-      return answer(api.POST("/instances/{id}/stop", { ...one, body: {} }));
+    case "force_success":
+      return answer(api.POST("/instances/{id}/stop", { ...one, body: { preview, force: wish.force } }));
     case "rerun":
-      return answer(api.POST("/instances/{id}/rerun", { ...one, body: {} }));
+      return answer(api.POST("/instances/{id}/rerun", one));
   }
+}
+
+/** rerunAnew starts a new instance that repeats another with other parameters or another version. */
+export function rerunAnew(id: string, version: number, params: Record<string, string>): Promise<Instance> {
+  return answer(api.POST("/instances/{id}/rerun", { params: { path: { id } }, body: { version, params } }));
+}
+
+export type BulkVerb = "pause" | "resume" | "stop" | "recover" | "rerun";
+
+/** sendBulk asks the same of up to 100 instances; the same request twice does no more than once. */
+export async function sendBulk(verb: BulkVerb, instances: { id: string; round: number }[], force: boolean) {
+  return (await answer(api.POST("/instances/bulk", { body: { verb, instances, force } }))).items;
 }
 
 export interface StartWish {
@@ -46,6 +65,8 @@ export interface StartWish {
   version?: number;
   params: Record<string, string>;
   key: string;
+  from?: { tasks: string[]; scope: RerunScope };
+  dryRun?: boolean;
 }
 
 export function start(wish: StartWish) {
@@ -53,7 +74,12 @@ export function start(wish: StartWish) {
     api.POST("/projects/{project}/workflows/{workflow}/start", {
       // The key makes a second click on the same dialog the same start.
       params: { path: { project: wish.project, workflow: wish.workflow }, header: { "Idempotency-Key": wish.key } },
-      body: { params: wish.params, version: wish.version },
+      body: {
+        params: wish.params,
+        version: wish.version,
+        ...(wish.from && { start_tasks: wish.from.tasks, scope: wish.from.scope }),
+        ...(wish.dryRun && { dry_run: true }),
+      },
     }),
   );
 }

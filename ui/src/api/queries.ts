@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { ApiError, answer, api, type InstanceEvent, type Task } from "./client";
+import { ApiError, answer, api, type Instance, type InstanceEvent, type PreviewOptions, type Task } from "./client";
 
 // Every read of the server, with its key. Lists of one instance are read whole: the
 // server bounds a page, the definition bounds the tasks.
@@ -90,6 +90,11 @@ export interface InstanceFilter {
   state?: string;
   from?: string;
   to?: string;
+  // These look into the rows: only the list takes them, and its pages may be short.
+  version?: number;
+  by?: string;
+  param?: string;
+  longer?: string;
 }
 
 export const instancesQuery = (filter: InstanceFilter, limit = 100) =>
@@ -107,24 +112,39 @@ export const countsQuery = (filter: Omit<InstanceFilter, "state">) =>
     queryFn: ({ signal }) => answer(api.GET("/instances/counts", { params: { query: filter }, signal })),
   });
 
-export const instanceQuery = (id: string) =>
+/**
+ * viewQuery reads an instance with all its tasks in one request. The first of a page brings the graph and
+ * the canvas along, which then stand in their own queries' cache.
+ */
+export const viewQuery = (id: string) =>
   queryOptions({
-    queryKey: ["instance", id],
-    queryFn: ({ signal }) => answer(api.GET("/instances/{id}", { params: { path: { id } }, signal })),
+    queryKey: ["instance", id, "view"],
+    queryFn: async ({ client, queryKey, signal }) => {
+      const drawing = client.getQueryData(queryKey) === undefined;
+      const view = await answer(api.GET("/instances/{id}/view", { params: { path: { id }, query: { drawing } }, signal }));
+      const { project, workflow, version } = view.instance;
+      const { graph, layout, ...rest } = view;
+      if (graph) client.setQueryData(graphQuery(project, workflow, version).queryKey, graph);
+      if (layout) client.setQueryData(layoutQuery(project, workflow).queryKey, layout);
+      return rest;
+    },
   });
 
-export const tasksQuery = (id: string) =>
-  queryOptions({
-    queryKey: ["instance", id, "tasks"],
-    queryFn: ({ signal }): Promise<Task[]> =>
-      pages((cursor) => answer(api.GET("/instances/{id}/tasks", { params: { path: { id }, query: { cursor, limit: 200 } }, signal }))),
-  });
+export const instanceQuery = (id: string) => ({ ...viewQuery(id), select: instanceOf });
+export const tasksQuery = (id: string) => ({ ...viewQuery(id), select: tasksOf });
+
+// Not written in place: a selector that is the same function runs again only for new data.
+const instanceOf = (view: { instance: Instance; tasks: Task[] }) => view.instance;
+const tasksOf = (view: { instance: Instance; tasks: Task[] }) => view.tasks;
 
 export const attemptsQuery = (id: string, task: string) =>
   queryOptions({
     queryKey: ["instance", id, "attempts", task],
     queryFn: async ({ signal }) =>
-      (await answer(api.GET("/instances/{id}/tasks/{task}/attempts", { params: { path: { id, task } }, signal }))).items,
+      // The server gives the latest first; a person counts from the first.
+      (await answer(api.GET("/instances/{id}/tasks/{task}/attempts", { params: { path: { id, task } }, signal }))).items.toSorted(
+        (a, b) => a.number - b.number,
+      ),
   });
 
 export const eventsQuery = (id: string) =>
@@ -140,7 +160,7 @@ export const explainQuery = (id: string, task?: string) =>
     queryFn: ({ signal }) => answer(api.GET("/instances/{id}/explain", { params: { path: { id }, query: { task } }, signal })),
   });
 
-export type PreviewedVerb = "pause" | "resume" | "stop" | "kill" | "skip" | "recover" | "rerun";
+export type PreviewedVerb = "pause" | "resume" | "stop" | "kill" | "skip" | "force_success" | "recover" | "rerun";
 export type RerunScope = "only" | "upstream" | "downstream";
 
 export const previewQuery = (id: string, verb: PreviewedVerb, task?: string, scope?: RerunScope) =>
@@ -160,10 +180,27 @@ export const mastersQuery = queryOptions({
   queryFn: ({ signal }) => answer(api.GET("/cluster/masters", { signal })),
 });
 
+/** taskTypesQuery has the schemas of the forms; they change with the server's version only. */
+export const taskTypesQuery = queryOptions({
+  queryKey: ["task-types"],
+  queryFn: ({ signal }) => answer(api.GET("/task-types", { signal })),
+  staleTime: Number.POSITIVE_INFINITY,
+});
+
+/** parametersQuery works parameters out; it is a POST only because a whole text goes with it. */
+export const parametersQuery = (project: string, workflow: string, body: PreviewOptions) =>
+  queryOptions({
+    queryKey: ["parameters", project, workflow, body],
+    queryFn: ({ signal }) =>
+      answer(api.POST("/projects/{project}/workflows/{workflow}/parameters", { params: { path: { project, workflow } }, body, signal })),
+    gcTime: 0,
+    retry: false,
+  });
+
 /** maxPages bounds what is read as one list: 10,000 rows, which is the most tasks a workflow may have. */
 const maxPages = 50;
 
-async function pages<T>(read: (cursor: string | undefined) => Promise<{ items: T[]; next_cursor?: string }>): Promise<T[]> {
+export async function pages<T>(read: (cursor: string | undefined) => Promise<{ items: T[]; next_cursor?: string }>): Promise<T[]> {
   const all: T[] = [];
   let cursor: string | undefined;
   for (let n = 0; n < maxPages; n++) {

@@ -4,6 +4,50 @@
  */
 
 export interface paths {
+    "/cluster/failovers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List takeovers from dead masters and lost workers, the newest first
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["list-failovers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cluster/hold": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Whether the cluster is held, since when and by whom
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["get-hold"];
+        put?: never;
+        /**
+         * Hold everything: nothing is claimed, dispatched or timed out until the release; what runs goes on
+         * @description For admins.
+         */
+        post: operations["hold-cluster"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/cluster/join-tokens": {
         parameters: {
             query?: never;
@@ -44,6 +88,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/cluster/recoveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what got stuck and what was done about it, the newest first
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["list-recoveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cluster/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the hold: all deadlines and delays move by as much as it took from them
+         * @description For admins.
+         */
+        post: operations["release-cluster"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/cluster/slots": {
         parameters: {
             query?: never;
@@ -52,10 +136,30 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Which master owns which slots
+         * Which master owns which slots, and how that came about
          * @description Open to everybody who is signed in.
          */
         get: operations["get-slots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cluster/supervisor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say which master looks for what is stuck, and when it last did
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["get-supervisor"];
         put?: never;
         post?: never;
         delete?: never;
@@ -84,6 +188,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/cluster/workers/{worker}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How a worker is doing
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["get-worker"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cluster/workers/{worker}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a worker take no more work, until it is resumed
+         * @description For admins.
+         */
+        post: operations["drain-worker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cluster/workers/{worker}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a worker take work again
+         * @description For admins.
+         */
+        post: operations["resume-worker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances": {
         parameters: {
             query?: never;
@@ -104,6 +268,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/instances/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask the same of up to 100 instances; each is weighed by itself
+         * @description Open to everybody who is signed in.
+         */
+        post: operations["control-instances"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances/counts": {
         parameters: {
             query?: never;
@@ -116,6 +300,26 @@ export interface paths {
          * @description Open to everybody who is signed in.
          */
         get: operations["count-instances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/histogram": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count instances over time, by state
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["histogram-of-instances"];
         put?: never;
         post?: never;
         delete?: never;
@@ -184,6 +388,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/instances/{id}/neighbours": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Name the instances before and after it, and how long its workflow takes
+         * @description For viewers of the project and above.
+         */
+        get: operations["neighbours"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances/{id}/pause": {
         parameters: {
             query?: never;
@@ -238,6 +462,26 @@ export interface paths {
          * @description For operators of the project and above.
          */
         post: operations["recover"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/release-quarantine": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let masters work on a quarantined instance again, from where it was
+         * @description For operators of the project and above.
+         */
+        post: operations["release-quarantine"];
         delete?: never;
         options?: never;
         head?: never;
@@ -364,6 +608,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/instances/{id}/tasks/{task}/attempts/{number}/log/download": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download the output of an attempt, byte for byte
+         * @description For viewers of the project and above.
+         */
+        get: operations["download-log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/tasks/{task}/attempts/{number}/log/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find lines in the output of an attempt
+         * @description For viewers of the project and above.
+         */
+        get: operations["search-log"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/tasks/{task}/force-success": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Declare a task successful; what it blocked runs, where the instance has ended in a new round
+         * @description For operators of the project and above.
+         */
+        post: operations["force-success-of-task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances/{id}/tasks/{task}/kill": {
         parameters: {
             query?: never;
@@ -378,6 +682,26 @@ export interface paths {
          * @description For operators of the project and above.
          */
         post: operations["kill-task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/tasks/{task}/logs.zip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download the output of all attempts of a task
+         * @description For viewers of the project and above.
+         */
+        get: operations["download-logs"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -418,6 +742,66 @@ export interface paths {
          * @description For operators of the project and above.
          */
         post: operations["skip-task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/values": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List parameters and outputs with their origin
+         * @description For viewers of the project and above.
+         */
+        get: operations["list-values"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/view": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read an instance with all its tasks, and how to draw them
+         * @description For viewers of the project and above.
+         */
+        get: operations["view-instance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the projects that the caller may see, with their last 24 hours
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["overview-projects"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -516,6 +900,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project}/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a project's workflows with their last instances
+         * @description For viewers of the project and above.
+         */
+        get: operations["overview-workflows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{project}/workflows": {
         parameters: {
             query?: never;
@@ -577,13 +981,13 @@ export interface paths {
          */
         get: operations["get-draft"];
         /**
-         * Keep a draft, errors allowed
+         * Keep a draft, errors allowed; a workflow that does not exist is made, without a version
          * @description For editors of the project and above.
          */
         put: operations["put-draft"];
         post?: never;
         /**
-         * Throw the draft away
+         * Throw the draft away, and with it a workflow that never had a version
          * @description For editors of the project and above.
          */
         delete: operations["delete-draft"];
@@ -610,6 +1014,26 @@ export interface paths {
          */
         put: operations["put-layout"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/workflows/{workflow}/parameters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Work out parameters, and say where each comes from, without a start
+         * @description For viewers of the project and above.
+         */
+        post: operations["preview-parameters"];
         delete?: never;
         options?: never;
         head?: never;
@@ -696,6 +1120,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project}/workflows/{workflow}/versions/{version}/diff/{other}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say what differs between two versions, or a version and the draft
+         * @description For viewers of the project and above.
+         */
+        get: operations["diff-versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{project}/workflows/{workflow}/versions/{version}/graph": {
         parameters: {
             query?: never;
@@ -710,6 +1154,26 @@ export interface paths {
         get: operations["get-graph"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/workflows/{workflow}/versions/{version}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save a version's text as the newest version
+         * @description For editors of the project and above.
+         */
+        post: operations["restore-version"];
         delete?: never;
         options?: never;
         head?: never;
@@ -764,6 +1228,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List one's own sessions
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["list-sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions/{session}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End one of one's own sessions
+         * @description Open to everybody who is signed in.
+         */
+        delete: operations["end-session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/setup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give the first admin a name and a password, once; every other session ends
+         * @description Open to everybody who is signed in.
+         */
+        post: operations["set-up"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/stream": {
         parameters: {
             query?: never;
@@ -776,6 +1300,26 @@ export interface paths {
          * @description Open to everybody who is signed in.
          */
         get: operations["stream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/task-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the task types with the schemas of their forms
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["list-task-types"];
         put?: never;
         post?: never;
         delete?: never;
@@ -934,6 +1478,46 @@ export interface components {
             tail?: string;
             worker?: string;
         };
+        Bucket: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            at: string;
+            states: {
+                [key: string]: number;
+            };
+        };
+        BulkAnswer: {
+            items: components["schemas"]["BulkResult"][];
+        };
+        BulkResult: {
+            /** @example 42 */
+            id: string;
+            message?: string;
+            /**
+             * @description asked: a master is told. already: it is so, or on its way.
+             * @enum {string}
+             */
+            result: "asked" | "already" | "refused" | "forbidden" | "not_found" | "unavailable";
+            /** @description Before the wish. */
+            state?: string;
+        };
+        BulkWish: {
+            /** @description Of stop: do not wait for the workers' word. */
+            force?: boolean;
+            instances: components["schemas"]["Chosen"][];
+            /** @enum {string} */
+            verb: "pause" | "resume" | "stop" | "recover" | "rerun";
+        };
+        ChainLink: {
+            /** @description The task of an output. */
+            from?: string;
+            /** @enum {string} */
+            origin: "start" | "task" | "output" | "workflow" | "built_in";
+            /** @description A default that a start's value hides is shown as it is written. */
+            value: string;
+        };
         ChangePasswordBody: {
             current: string;
             /** @description 12 to 256 characters. */
@@ -942,6 +1526,15 @@ export interface components {
         ChangeUserBody: {
             admin?: boolean;
             disabled?: boolean;
+        };
+        Chosen: {
+            /** @example 42 */
+            id: string;
+            /**
+             * Format: int64
+             * @description The round that was seen: in a later one nothing more is done, so that the same request twice is the same as once.
+             */
+            round?: number;
         };
         CreateJoinTokenBody: {
             /**
@@ -977,9 +1570,53 @@ export interface components {
             /** @description 12 to 256 characters; to be changed at the first sign-in. */
             password: string;
         };
+        Day: {
+            /**
+             * Format: int64
+             * @description Failed, or quarantined.
+             */
+            failed: number;
+            /**
+             * Format: int64
+             * @description Not at their end yet.
+             */
+            open: number;
+            /** Format: int64 */
+            stopped: number;
+            /** Format: int64 */
+            success: number;
+        };
+        Diff: {
+            /** @description There is more than is listed. */
+            cut: boolean;
+            edges: components["schemas"]["EdgesDiff"];
+            /** @description The first version, or draft. */
+            from: string;
+            /** @description The two texts are the same, byte for byte. */
+            same_text: boolean;
+            /** @description Fields of the workflow itself. */
+            settings: components["schemas"]["FieldDiff"][];
+            tasks: components["schemas"]["TasksDiff"];
+            /** @description The second version, or draft. */
+            to: string;
+        };
+        DiffEdge: {
+            from: string;
+            to: string;
+        };
         Draft: {
+            /**
+             * Format: int64
+             * @description The version that the draft was made from; 0 for none.
+             */
+            base_version: number;
             /** @enum {string} */
             format: "yaml" | "json";
+            /**
+             * Format: int64
+             * @description Rises with every change of the draft, also over its deletion.
+             */
+            revision: number;
             text: string;
             /**
              * Format: date-time
@@ -987,6 +1624,19 @@ export interface components {
              */
             updated_at: string;
             updated_by: string;
+        };
+        DrainWorkerBody: {
+            /**
+             * Format: int64
+             * @description What runs then is handed back, as no failure; absent: it may end.
+             */
+            give_back_after_seconds?: number;
+            /** @description For people; absent: who asked. */
+            reason?: string;
+        };
+        EdgesDiff: {
+            added: components["schemas"]["DiffEdge"][];
+            removed: components["schemas"]["DiffEdge"][];
         };
         Event: {
             /**
@@ -1021,7 +1671,63 @@ export interface components {
             since?: string;
             text: string;
         };
+        Failover: {
+            /**
+             * Format: int64
+             * @description Attempts that went on.
+             */
+            adopted: number;
+            /** @description The master that took over. Of a dead master several may have taken a part: each has its own item. */
+            by: string;
+            cause: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            detected_at: string;
+            /**
+             * Format: date-time
+             * @description Absent while the lot of some attempts is open.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            finished_at?: string;
+            /** @example 42 */
+            id: string;
+            incarnation: string;
+            /** Format: int64 */
+            instances: number;
+            /** @enum {string} */
+            kind: "master" | "worker";
+            /**
+             * Format: int64
+             * @description Attempts that ended without a report; their tasks run again.
+             */
+            lost: number;
+            /** @description What died. */
+            node: string;
+            steps: components["schemas"]["FailoverStep"][];
+        };
+        FailoverStep: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            at: string;
+            /** @description Of a master: absent, taken, settled. Of a worker: silent, lost. */
+            name: string;
+        };
+        FieldDiff: {
+            /** @description Absent where there is none any more. */
+            after?: string;
+            /** @description Absent where there was none. At most 2 KiB; one that was cut ends with …. A list is JSON. */
+            before?: string;
+            /** @description As errors name it: retry.times, env.HOME. */
+            field: string;
+        };
         FieldError: {
+            args?: {
+                [key: string]: unknown;
+            };
             code: string;
             /** Format: int64 */
             column?: number;
@@ -1032,11 +1738,14 @@ export interface components {
             value?: string;
         };
         Findings: {
+            /** @description Every error at once, at most 100, in the order of the text. */
             errors: components["schemas"]["FieldError"][];
             name?: string;
             /** Format: int64 */
             tasks: number;
             valid: boolean;
+            /** @description What is certainly not meant and yet allowed. None while there are errors in the text. */
+            warnings: components["schemas"]["FieldError"][];
         };
         Graph: {
             description: string;
@@ -1057,6 +1766,108 @@ export interface components {
             type: string;
             worker_group?: string;
         };
+        HeartbeatFigure: {
+            /**
+             * Format: int64
+             * @description Attempts that have.
+             */
+            backup: number;
+            /**
+             * Format: int64
+             * @description Attempts in one message.
+             */
+            batch: number;
+            /**
+             * Format: int64
+             * @description Slots that these settings allow.
+             */
+            capacity: number;
+            /** Format: int64 */
+            cycle_ms: number;
+            /**
+             * Format: int64
+             * @description Attempts in messages without an answer.
+             */
+            in_flight: number;
+            /**
+             * Format: int64
+             * @description Attempts that were silent for the timeout.
+             */
+            lapsed: number;
+            /**
+             * Format: int64
+             * @description Beats in the last whole cycle.
+             */
+            last_cycle: number;
+            /**
+             * Format: int64
+             * @description Attempts that have not beaten in this cycle.
+             */
+            main: number;
+            /** Format: int64 */
+            messages: number;
+            /**
+             * Format: int64
+             * @description Attempts left to the next cycle, after too many tries.
+             */
+            moved: number;
+            /**
+             * Format: int64
+             * @description Attempts with less than a cycle left.
+             */
+            near_deadline: number;
+            /**
+             * Format: int64
+             * @description The longest silence of an attempt now.
+             */
+            oldest_ms: number;
+            /**
+             * Format: int64
+             * @description Cycles that ended before all had beaten.
+             */
+            overruns: number;
+            /**
+             * Format: int64
+             * @description One message per master in it.
+             */
+            period_ms: number;
+            /**
+             * Format: int64
+             * @description Beats sent again in the same cycle.
+             */
+            retried: number;
+            /**
+             * Format: int64
+             * @description Beats.
+             */
+            sent: number;
+            /**
+             * Format: int64
+             * @description Beats that a master put off.
+             */
+            throttled: number;
+            /**
+             * Format: int64
+             * @description An attempt that is silent for longer is asked about everywhere.
+             */
+            timeout_ms: number;
+            /**
+             * Format: double
+             * @description Of what can be sent in a cycle.
+             */
+            utilisation: number;
+        };
+        Hold: {
+            by?: string;
+            /** @description Nothing is claimed, dispatched or timed out; what runs goes on. */
+            held: boolean;
+            reason?: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            since?: string;
+        };
         Instance: {
             /**
              * Format: date-time
@@ -1070,6 +1881,11 @@ export interface components {
              */
             deadline?: string;
             dry_run: boolean;
+            /**
+             * Format: int64
+             * @description How often a master has taken it; what an older epoch writes is refused.
+             */
+            epoch: number;
             /**
              * Format: date-time
              * @example 2026-11-21T12:00:00.000Z
@@ -1124,6 +1940,36 @@ export interface components {
                 [key: string]: number;
             };
         };
+        InstanceHistogram: {
+            /** @description Those in which anything was created, in order of time. */
+            buckets: components["schemas"]["Bucket"][];
+            /** @description A state has more instances than are counted: the oldest are left out. */
+            cut: boolean;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            from?: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            to?: string;
+            /**
+             * Format: int64
+             * @description Of one bucket.
+             */
+            width_ms: number;
+        };
+        InstanceView: {
+            /** @description Of the instance's version; absent unless drawing is asked for. */
+            graph?: components["schemas"]["Graph"];
+            instance: components["schemas"]["Instance"];
+            /** @description The workflow's canvas; absent unless drawing is asked for. */
+            layout?: components["schemas"]["Layout"];
+            /** @description All of them, in the order of the definition. */
+            tasks: components["schemas"]["Task"][];
+        };
         JoinTokenAnswerBody: {
             /**
              * Format: date-time
@@ -1138,6 +1984,16 @@ export interface components {
             /** Format: int64 */
             uses: number;
         };
+        LastInstance: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            created_at: string;
+            /** @example 42 */
+            id: string;
+            state: string;
+        };
         Layout: {
             /** @description By task name. */
             tasks: {
@@ -1151,6 +2007,11 @@ export interface components {
         };
         ListEvent: {
             items: components["schemas"]["Event"][];
+            /** @description Give it as cursor to get the next page; absent on the last one. */
+            next_cursor?: string;
+        };
+        ListFailover: {
+            items: components["schemas"]["Failover"][];
             /** @description Give it as cursor to get the next page; absent on the last one. */
             next_cursor?: string;
         };
@@ -1174,6 +2035,21 @@ export interface components {
             /** @description Give it as cursor to get the next page; absent on the last one. */
             next_cursor?: string;
         };
+        ListProjectOverview: {
+            items: components["schemas"]["ProjectOverview"][];
+            /** @description Give it as cursor to get the next page; absent on the last one. */
+            next_cursor?: string;
+        };
+        ListRecovery: {
+            items: components["schemas"]["Recovery"][];
+            /** @description Give it as cursor to get the next page; absent on the last one. */
+            next_cursor?: string;
+        };
+        ListSession: {
+            items: components["schemas"]["Session"][];
+            /** @description Give it as cursor to get the next page; absent on the last one. */
+            next_cursor?: string;
+        };
         ListTask: {
             items: components["schemas"]["Task"][];
             /** @description Give it as cursor to get the next page; absent on the last one. */
@@ -1189,6 +2065,11 @@ export interface components {
             /** @description Give it as cursor to get the next page; absent on the last one. */
             next_cursor?: string;
         };
+        ListValue: {
+            items: components["schemas"]["Value"][];
+            /** @description Give it as cursor to get the next page; absent on the last one. */
+            next_cursor?: string;
+        };
         ListVersion: {
             items: components["schemas"]["Version"][];
             /** @description Give it as cursor to get the next page; absent on the last one. */
@@ -1199,14 +2080,69 @@ export interface components {
             /** @description Give it as cursor to get the next page; absent on the last one. */
             next_cursor?: string;
         };
+        ListWorkflowOverview: {
+            items: components["schemas"]["WorkflowOverview"][];
+            /** @description Give it as cursor to get the next page; absent on the last one. */
+            next_cursor?: string;
+        };
+        LogFound: {
+            /** @description In the order of the search: backward, the nearest comes first. */
+            hits: components["schemas"]["LogHit"][];
+            /**
+             * Format: int64
+             * @description Bytes that were looked through.
+             */
+            searched: number;
+            /**
+             * Format: int64
+             * @description All lines that match, with count and where whole is true; else those that were seen.
+             */
+            total: number;
+            /** @description The search went to its end and was not cut off by its time, 15 seconds. */
+            whole: boolean;
+        };
+        LogHit: {
+            /**
+             * Format: int64
+             * @description Of the first match, in UTF-16 units.
+             */
+            length: number;
+            /**
+             * Format: int64
+             * @description From 1.
+             */
+            line: number;
+            /** @description Start and length of each further match of an expression, one after the other; of 100 matches at most. */
+            more?: number[] | null;
+            /**
+             * Format: int64
+             * @description Among all hits, from 1; absent without count.
+             */
+            number?: number;
+            /**
+             * Format: int64
+             * @description Of the line, in bytes of the chosen stream.
+             */
+            offset: number;
+            /**
+             * Format: int64
+             * @description Of the first match in the line as it is shown, in UTF-16 units.
+             */
+            start: number;
+            /** @description The line as it is shown, without colours, cut at 500 bytes. */
+            text: string;
+        };
         Me: {
             admin: boolean;
+            /** @description Nothing else is open to the session before the password was changed. */
             must_change_password: boolean;
             name: string;
             /** @description The role by project name; an admin has every right without any. */
             roles: {
                 [key: string]: string;
             };
+            /** @description It is the first admin's first start: POST /setup gives him a name and a password. */
+            set_up: boolean;
             /** @example 42 */
             user_id: string;
         };
@@ -1215,8 +2151,31 @@ export interface components {
             role: "viewer" | "operator" | "editor" | "owner";
             user: string;
         };
+        Neighbours: {
+            /**
+             * @description The latest before it that succeeded.
+             * @example 42
+             */
+            last_success?: string;
+            /**
+             * Format: int64
+             * @description Of the last successes; 0 where there is none.
+             */
+            median_ms: number;
+            /** @example 42 */
+            next?: string;
+            /** @example 42 */
+            previous?: string;
+            /**
+             * Format: int64
+             * @description How many successes the median is of, 20 at most.
+             */
+            samples: number;
+        };
         NodeFace: {
             address?: string;
+            /** @description Why it takes no work; absent: it does. */
+            draining?: string;
             groups?: string[] | null;
             incarnation: string;
             name: string;
@@ -1239,11 +2198,32 @@ export interface components {
             name: string;
             type: string;
         };
+        ParameterPreview: {
+            /** @description By name. */
+            params: components["schemas"]["PreviewedParam"][];
+            task?: components["schemas"]["PreviewedSpec"];
+            /** @description What has no value yet: parameters that a start must give, outputs of tasks above, and variables that nothing sets. */
+            unresolved: components["schemas"]["UnresolvedName"][];
+        };
         Place: {
             /** Format: double */
             x: number;
             /** Format: double */
             y: number;
+        };
+        PreparingOf: {
+            acked: string[];
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            at: string;
+            cause: string;
+            coordinator: string;
+            /** Format: int64 */
+            epoch: number;
+            /** @description Masters that still finish what they are taking, or do not answer. */
+            missing: string[];
         };
         Preview: {
             /**
@@ -1260,6 +2240,66 @@ export interface components {
             seq: number;
             /** @description The tasks that would change, in the order of the definition. */
             tasks: components["schemas"]["PreviewedTask"][];
+            /** @description Sent with the verb, it is refused where it would do something else by then. */
+            token: string;
+        };
+        PreviewOptions: {
+            /**
+             * @description Of text; absent is yaml.
+             * @enum {string}
+             */
+            format?: "yaml" | "json";
+            /**
+             * @description An instance of the workflow whose outputs stand for those of the tasks above; without one they are unresolved.
+             * @example 42
+             */
+            instance_id?: string;
+            /** @description As a start would give them. */
+            params?: {
+                [key: string]: string | number | boolean;
+            };
+            /**
+             * Format: date-time
+             * @description The moment that built-in dates are about; absent is now.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            schedule_time?: string;
+            /** @description The task to work out; absent is the workflow itself. */
+            task?: string;
+            /** @description A definition that need not be saved; version is then left out. */
+            text?: string;
+            /**
+             * Format: int64
+             * @description 0 or absent is the published version.
+             */
+            version?: number;
+        };
+        PreviewedParam: {
+            /** @description Every source that has the name, the strongest first. */
+            chain: components["schemas"]["ChainLink"][];
+            name: string;
+            /**
+             * @description Of the value, which is that of the first in chain.
+             * @enum {string}
+             */
+            origin: "start" | "task" | "output" | "workflow" | "built_in";
+            /** @enum {string} */
+            type: "string" | "integer" | "number" | "boolean";
+            /** @description At most 16 KiB; one that was cut ends with … */
+            value: string;
+        };
+        PreviewedSpec: {
+            /** @description The variables of its process, but those that every attempt has of its own. */
+            env: {
+                [key: string]: string;
+            };
+            /** @description The keys of its type with values put in. A script stands as it is: it reads its variables itself. */
+            fields: {
+                [key: string]: unknown;
+            };
+            name: string;
+            type: string;
+            working_dir?: string;
         };
         PreviewedTask: {
             from: string;
@@ -1301,6 +2341,31 @@ export interface components {
              */
             updated_at: string;
         };
+        ProjectOverview: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            created_at: string;
+            /** @description Its instances of the last 24 hours. */
+            day: components["schemas"]["Day"];
+            description: string;
+            /** @example 42 */
+            id: string;
+            name: string;
+            /** @description What the caller may do in it. */
+            role: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            updated_at: string;
+            /**
+             * Format: int64
+             * @description How many it has.
+             */
+            workflows: number;
+        };
         PublishBody: {
             /** Format: int64 */
             version: number;
@@ -1312,10 +2377,137 @@ export interface components {
         PutProjectBody: {
             description?: string;
         };
+        Rebalance: {
+            cause: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            committed_at: string;
+            coordinator: string;
+            /** Format: int64 */
+            epoch: number;
+            masters: components["schemas"]["SlotMaster"][];
+            /**
+             * Format: int64
+             * @description Slots with another owner than before.
+             */
+            moved: number;
+            /**
+             * Format: int64
+             * @description Epochs that were given up on the way.
+             */
+            restarts: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            started_at: string;
+            steps: components["schemas"]["RebalanceStep"][];
+            /**
+             * Format: int64
+             * @description From the decision to the layout in force, in milliseconds: masters took no commands for the last part of it.
+             */
+            took_ms: number;
+        };
+        RebalanceStep: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            at: string;
+            /** Format: int64 */
+            epoch: number;
+            /** @description Several are divided by a space. */
+            master?: string;
+            /** @enum {string} */
+            name: "prepare" | "ack" | "resend" | "exclude" | "restart" | "commit";
+            note?: string;
+        };
+        Recovery: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            answered_at?: string;
+            /** @description The owner. */
+            answered_by?: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            asked_at: string;
+            /** Format: int64 */
+            attempt?: number;
+            /**
+             * Format: date-time
+             * @description When it is looked at again unless it has moved on.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            complete_by: string;
+            /** Format: int64 */
+            failures: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            first_at: string;
+            /** @example 42 */
+            id: string;
+            /** @example 42 */
+            instance: string;
+            /** @description loaded, reloaded, sent_again, alive, under_way or given_up. */
+            result?: string;
+            /**
+             * @description error: given up, somebody must look.
+             * @enum {string}
+             */
+            state: "asked" | "applied" | "done" | "error";
+            /**
+             * @description The state that the attempt is stuck in; start: the instance had neither owner nor command; command: nobody took its command.
+             * @enum {string}
+             */
+            step: "dispatched" | "running" | "killing" | "start" | "command";
+            /**
+             * Format: int64
+             * @description The task's index in its version; absent where no attempt is stuck.
+             */
+            task?: number;
+        };
+        Released: {
+            by?: string;
+            /** @description Nothing is claimed, dispatched or timed out; what runs goes on. */
+            held: boolean;
+            /**
+             * Format: int64
+             * @description Unfinished instances that their masters read again.
+             */
+            instances: number;
+            /**
+             * Format: int64
+             * @description Deadlines, delays and ends of waits that were moved by what the hold took from them.
+             */
+            moments: number;
+            reason?: string;
+            /**
+             * Format: int64
+             * @description How long it was held.
+             */
+            seconds: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            since?: string;
+            /** @description False: there was nothing to release, and nothing was moved. */
+            was_held: boolean;
+        };
         RerunOptions: {
             params?: {
                 [key: string]: string | number | boolean;
             };
+            /** @description The token of a preview: refused with 409 where the verb would do something else by now. */
+            preview?: string;
             /**
              * @description What tasks bring along; absent is downstream.
              * @enum {string}
@@ -1327,11 +2519,17 @@ export interface components {
             version?: number;
         };
         RerunTaskBody: {
+            /** @description The token of a preview: refused with 409 where the verb would do something else by now. */
+            preview?: string;
             /**
              * @description What the task brings along; absent is downstream.
              * @enum {string}
              */
             scope?: "only" | "upstream" | "downstream";
+        };
+        RestoreBody: {
+            /** @description Why; versions show it. */
+            message?: string;
         };
         SavedAnswerBody: {
             /** @description false where the text was the newest version's already. */
@@ -1342,11 +2540,18 @@ export interface components {
              */
             created_at: string;
             description: string;
+            /** @description true where the draft went as the version came. */
+            draft_removed: boolean;
+            /**
+             * Format: int64
+             * @description The revision of the draft; 0 for none.
+             */
+            draft_revision: number;
             /** @example 42 */
             id: string;
             /**
              * Format: int64
-             * @description The newest version.
+             * @description The newest version; 0 while there is only a draft.
              */
             latest: number;
             name: string;
@@ -1367,9 +2572,61 @@ export interface components {
              */
             version: number;
         };
+        Seen: {
+            /** @description The token of a preview: refused with 409 where the verb would do something else by now. */
+            preview?: string;
+        };
+        Session: {
+            address: string;
+            /** @description What the browser calls itself. */
+            agent: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            created_at: string;
+            /** @description It is the one that asks. */
+            current: boolean;
+            /**
+             * Format: date-time
+             * @description When it ends in any case.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            expires_at: string;
+            id: string;
+            /**
+             * Format: date-time
+             * @description Its last use, to the minute.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            seen_at: string;
+        };
+        SetHoldBody: {
+            /** @description For people. */
+            reason?: string;
+        };
+        SetUpBody: {
+            /** @description What the admin is called from now on. */
+            name: string;
+            /** @description 12 to 256 characters. */
+            password: string;
+        };
         SignInBody: {
             password: string;
             user: string;
+        };
+        SlotMaster: {
+            incarnation: string;
+            name: string;
+            /** Format: int64 */
+            slots: number;
+            /**
+             * @description excluded: it did not answer when the layout was made. waiting: it came after that. gone: it is in the layout, but not alive.
+             * @enum {string}
+             */
+            state: "member" | "excluded" | "waiting" | "gone";
+            /** Format: int64 */
+            weight: number;
         };
         SlotRange: {
             /** Format: int64 */
@@ -1383,14 +2640,33 @@ export interface components {
             to: number;
         };
         Slots: {
+            /** @description Of the layout in force. */
+            cause?: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            committed_at?: string;
+            /** @description The process that made it. */
+            coordinator?: string;
             /** Format: int64 */
             count: number;
             /**
              * Format: int64
-             * @description Of the layout; it rises with every change.
+             * @description Of the layout in force; it rises with every change.
              */
             epoch: number;
+            /** @description Of the layout, and those that wait to be in one. */
+            masters: components["schemas"]["SlotMaster"][];
             owners: components["schemas"]["SlotRange"][];
+            preparing?: components["schemas"]["PreparingOf"];
+            /** @description The last ones, the newest first. */
+            rebalances: components["schemas"]["Rebalance"][];
+            /**
+             * @description preparing: masters take no commands until the next layout is agreed on. none: there was no layout yet.
+             * @enum {string}
+             */
+            state: "committed" | "preparing" | "none";
         };
         StartOptions: {
             /** @description Go through the graph without running a task. */
@@ -1428,12 +2704,43 @@ export interface components {
             worker_group?: string;
         };
         Started: {
-            /** @example 42 */
+            /**
+             * @description Empty in a preview.
+             * @example 42
+             */
             instance_id: string;
+            /** @description The tasks in scope, in the order of the definition. */
+            tasks: string[];
+            /** Format: int64 */
+            version: number;
         };
         StopBody: {
             /** @description Do not wait for the workers' word. */
             force?: boolean;
+            /** @description The token of a preview: refused with 409 where the verb would do something else by now. */
+            preview?: string;
+        };
+        Supervisor: {
+            /** Format: int64 */
+            every_seconds: number;
+            /**
+             * Format: int64
+             * @description Rises with each master that becomes the supervisor.
+             */
+            fence: number;
+            /**
+             * Format: date-time
+             * @description If this is old, nobody supervises: are masters and the registry there?
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            looked_at?: string;
+            /** @description node:incarnation; empty before the first. */
+            master: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            since?: string;
         };
         Task: {
             /**
@@ -1478,6 +2785,35 @@ export interface components {
             state: string;
             type: string;
         };
+        TaskDiff: {
+            fields: components["schemas"]["FieldDiff"][];
+            task: string;
+        };
+        TaskType: {
+            /**
+             * @description run does the work, on a worker; flow gives the graph its shape or its pace.
+             * @enum {string}
+             */
+            category: "run" | "flow";
+            description: string;
+            /** @description The keys that every task of this type must have. */
+            required: string[];
+            /** @description JSON Schema 2020-12 of one task, complete in itself; its properties are the keys of the text. x-order is the place of a property in a form, x-advanced says that a form shows it only when asked, x-editor names a control where type and format do not say it. */
+            schema: {
+                [key: string]: unknown;
+            };
+            type: string;
+        };
+        TaskTypes: {
+            /** @description In the order in which people see them. */
+            items: components["schemas"]["TaskType"][];
+            workflow: components["schemas"]["WorkflowForm"];
+        };
+        TasksDiff: {
+            added: string[];
+            changed: components["schemas"]["TaskDiff"][];
+            removed: string[];
+        };
         Token: {
             /**
              * Format: date-time
@@ -1518,6 +2854,11 @@ export interface components {
             /** @description Shown this once. */
             secret: string;
         };
+        UnresolvedName: {
+            /** @description Relative to the task, or params.<name> of the workflow. */
+            field: string;
+            name: string;
+        };
         User: {
             admin: boolean;
             /**
@@ -1536,6 +2877,19 @@ export interface components {
              */
             updated_at: string;
         };
+        Value: {
+            /** @description Tasks that see it and mention its name. */
+            consumers?: string[] | null;
+            /** @description The task, of an output. */
+            from?: string;
+            name: string;
+            /**
+             * @description What gave the value; of several with one name the strongest is named.
+             * @enum {string}
+             */
+            origin: "start" | "workflow" | "task" | "output" | "built_in" | "env";
+            value: string;
+        };
         Version: {
             /**
              * Format: date-time
@@ -1547,6 +2901,8 @@ export interface components {
             format: "yaml" | "json";
             /** @description SHA-256 of the text. */
             hash: string;
+            /** @description Why it was saved; empty where nobody said. */
+            message: string;
             published: boolean;
             /** Format: int64 */
             version: number;
@@ -1562,10 +2918,72 @@ export interface components {
             format: "yaml" | "json";
             /** @description SHA-256 of the text. */
             hash: string;
+            /** @description Why it was saved; empty where nobody said. */
+            message: string;
             published: boolean;
             text: string;
             /** Format: int64 */
             version: number;
+        };
+        WorkerDetail: {
+            address?: string;
+            /** @description Why it takes no work; absent: it does. */
+            draining?: string;
+            /** @description Absent: the worker has no stream to this apiserver. */
+            figures?: components["schemas"]["WorkerFigures"];
+            groups?: string[] | null;
+            incarnation: string;
+            name: string;
+            /** Format: int64 */
+            slots?: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            started_at: string;
+            version: string;
+            /** Format: int64 */
+            weight?: number;
+        };
+        WorkerFigures: {
+            /**
+             * Format: int64
+             * @description How late its last tick was.
+             */
+            drift_ms: number;
+            /**
+             * Format: int64
+             * @description Output that the disk did not take.
+             */
+            dropped_log_bytes: number;
+            /**
+             * Format: double
+             * @description Share of its data folder's disk, 0 to 1.
+             */
+            free_disk: number;
+            /**
+             * Format: int64
+             * @description 0 also where it takes no work.
+             */
+            free_slots: number;
+            heartbeat: components["schemas"]["HeartbeatFigure"];
+            /**
+             * Format: double
+             * @description Of its machine, over a minute.
+             */
+            load: number;
+            /**
+             * Format: int64
+             * @description Reports that no master has acknowledged.
+             */
+            outbox: number;
+            /**
+             * Format: int64
+             * @description Attempts.
+             */
+            running: number;
+            /** @description Why; absent: it does. */
+            takes_no_work?: string;
         };
         Workflow: {
             /**
@@ -1574,11 +2992,59 @@ export interface components {
              */
             created_at: string;
             description: string;
+            /**
+             * Format: int64
+             * @description The revision of the draft; 0 for none.
+             */
+            draft_revision: number;
             /** @example 42 */
             id: string;
             /**
              * Format: int64
-             * @description The newest version.
+             * @description The newest version; 0 while there is only a draft.
+             */
+            latest: number;
+            name: string;
+            project: string;
+            /**
+             * Format: int64
+             * @description The version that starts and schedules use; 0 while none is.
+             */
+            published: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            updated_at: string;
+        };
+        WorkflowForm: {
+            required: string[];
+            /** @description JSON Schema 2020-12 of a workflow without its tasks. */
+            schema: {
+                [key: string]: unknown;
+            };
+        };
+        WorkflowOverview: {
+            /** @description Who saved the newest version. */
+            changed_by: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            created_at: string;
+            description: string;
+            /**
+             * Format: int64
+             * @description The revision of the draft; 0 for none.
+             */
+            draft_revision: number;
+            /** @example 42 */
+            id: string;
+            /** @description Its last ten instances, the newest first. */
+            last: components["schemas"]["LastInstance"][];
+            /**
+             * Format: int64
+             * @description The newest version; 0 while there is only a draft.
              */
             latest: number;
             name: string;
@@ -1601,13 +3067,18 @@ export interface components {
              */
             created_at: string;
             description: string;
+            /**
+             * Format: int64
+             * @description The revision of the draft; 0 for none.
+             */
+            draft_revision: number;
             /** @enum {string} */
             format: "yaml" | "json";
             /** @example 42 */
             id: string;
             /**
              * Format: int64
-             * @description The newest version.
+             * @description The newest version; 0 while there is only a draft.
              */
             latest: number;
             name: string;
@@ -1634,6 +3105,257 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    "list-failovers": {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+                /** @description Items per page. */
+                limit?: number;
+                /** @description Absent: both. */
+                kind?: "master" | "worker";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListFailover"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-hold": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Hold"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "hold-cluster": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SetHoldBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Hold"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "create-join-token": {
         parameters: {
             query?: never;
@@ -1804,6 +3526,161 @@ export interface operations {
             };
         };
     };
+    "list-recoveries": {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+                /** @description Items per page. */
+                limit?: number;
+                /** @description Absent: all. */
+                state?: "asked" | "applied" | "done" | "error";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListRecovery"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "release-cluster": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Released"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "get-slots": {
         parameters: {
             query?: never;
@@ -1820,6 +3697,71 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Slots"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-supervisor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Supervisor"];
                 };
             };
             /** @description Bad Request */
@@ -1934,6 +3876,301 @@ export interface operations {
             };
         };
     };
+    "get-worker": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                worker: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerDetail"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "drain-worker": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                worker: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DrainWorkerBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerDetail"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "resume-worker": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                worker: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkerDetail"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "list-instances": {
         parameters: {
             query?: {
@@ -1950,6 +4187,16 @@ export interface operations {
                 from?: string;
                 /** @description Created before, RFC 3339. */
                 to?: string;
+                /** @description Only these, comma-separated, at most 200; no other filter than the caller's rights counts then. */
+                ids?: string;
+                /** @description Of the definition. This and the next look into the rows: a page may hold fewer than limit, even none, and still have a next_cursor. */
+                version?: number;
+                /** @description Created by this user. */
+                by?: string;
+                /** @description name=value of one of its parameters contains this. */
+                param?: string;
+                /** @description Took longer than this, or runs for longer: 90s 10m 2h. */
+                longer?: string;
             };
             header?: never;
             path?: never;
@@ -2022,6 +4269,111 @@ export interface operations {
             };
         };
     };
+    "control-instances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkWish"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkAnswer"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "count-instances": {
         parameters: {
             query?: {
@@ -2046,6 +4398,92 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["InstanceCounts"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "histogram-of-instances": {
+        parameters: {
+            query?: {
+                project?: string;
+                /** @description Of the project; needs project. */
+                workflow?: string;
+                /** @description States, comma-separated. */
+                state?: string;
+                /** @description Created at or after, RFC 3339; absent: since the oldest. */
+                from?: string;
+                /** @description Created before, RFC 3339; absent: now. */
+                to?: string;
+                /** @description At most so many parts, each of a round width. */
+                buckets?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceHistogram"];
                 };
             };
             /** @description Bad Request */
@@ -2369,7 +4807,7 @@ export interface operations {
             };
         };
     };
-    pause: {
+    neighbours: {
         parameters: {
             query?: never;
             header?: never;
@@ -2380,6 +4818,96 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Neighbours"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Seen"];
+            };
+        };
         responses: {
             /** @description Accepted */
             202: {
@@ -2436,6 +4964,24 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Unprocessable Entity */
             422: {
                 headers: {
@@ -2468,8 +5014,8 @@ export interface operations {
     preview: {
         parameters: {
             query: {
-                verb: "pause" | "resume" | "stop" | "kill" | "skip" | "recover" | "rerun";
-                /** @description Of kill, skip and rerun. */
+                verb: "pause" | "resume" | "stop" | "kill" | "skip" | "force_success" | "recover" | "rerun";
+                /** @description Of kill, skip, force_success and rerun. */
                 task?: string;
                 /** @description What the task of a rerun brings along; absent is downstream. */
                 scope?: "only" | "upstream" | "downstream";
@@ -2560,6 +5106,124 @@ export interface operations {
         };
     };
     recover: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Seen"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Instance"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "release-quarantine": {
         parameters: {
             query?: never;
             header?: never;
@@ -2783,7 +5447,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Seen"];
+            };
+        };
         responses: {
             /** @description Accepted */
             202: {
@@ -2833,6 +5501,24 @@ export interface operations {
             };
             /** @description Conflict */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3173,8 +5859,12 @@ export interface operations {
                 stream?: "stdout" | "stderr";
                 /** @description In bytes of the chosen stream; negative counts from its end. */
                 offset?: number;
+                /** @description Begin at this line, from 1, whatever the offset. */
+                line?: number;
                 /** @description Bytes, at most 1048576; more is cut to that. */
                 limit?: number;
+                /** @description End after so many lines, if limit allows them. */
+                lines?: number;
                 /** @description text/plain only: go on until the attempt ends. */
                 follow?: boolean;
             };
@@ -3265,7 +5955,209 @@ export interface operations {
             };
         };
     };
-    "kill-task": {
+    "download-log": {
+        parameters: {
+            query?: {
+                /** @description Absent: both, as they came. */
+                stream?: "stdout" | "stderr";
+            };
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+                /** @description The task's name. */
+                task: string;
+                /** @description The attempt's number. */
+                number: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "search-log": {
+        parameters: {
+            query?: {
+                /** @description Absent: both, as they came. */
+                stream?: "stdout" | "stderr";
+                /** @description What to find: a text, or with regex an RE2 expression. A match is within a line as it is shown, without colours. */
+                q?: string;
+                /** @description q is an expression. */
+                regex?: boolean;
+                /** @description Upper and lower case differ. */
+                case?: boolean;
+                /** @description Find lines that look like errors, instead of q. */
+                errors?: boolean;
+                /** @description Hits are lines that begin here or after it; with backward, before it. Negative counts from the end. */
+                offset?: number;
+                /** @description The same by line, whatever the offset. */
+                line?: number;
+                /** @description Search towards the beginning; from the end where neither offset nor line is given. */
+                backward?: boolean;
+                /** @description Go through the whole output, so that hits are numbered and counted. */
+                count?: boolean;
+                /** @description Hits; 100 if absent. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+                /** @description The task's name. */
+                task: string;
+                /** @description The attempt's number. */
+                number: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogFound"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "force-success-of-task": {
         parameters: {
             query?: never;
             header?: never;
@@ -3277,7 +6169,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Seen"];
+            };
+        };
         responses: {
             /** @description Accepted */
             202: {
@@ -3327,6 +6223,230 @@ export interface operations {
             };
             /** @description Conflict */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "kill-task": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+                /** @description The task's name. */
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Seen"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Instance"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "download-logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+                /** @description The task's name. */
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3495,7 +6615,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Seen"];
+            };
+        };
         responses: {
             /** @description Accepted */
             202: {
@@ -3545,6 +6669,281 @@ export interface operations {
             };
             /** @description Conflict */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-values": {
+        parameters: {
+            query?: {
+                /** @description What this task gets, resolved; absent: the instance's parameters and every output. */
+                task?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListValue"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "view-instance": {
+        parameters: {
+            query?: {
+                /** @description Whether the graph and the canvas are wanted, too: the graph of a version never changes. */
+                drawing?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceView"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "overview-projects": {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+                /** @description Items per page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListProjectOverview"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3749,7 +7148,10 @@ export interface operations {
     "put-project": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description * creates a project and changes none that is there. */
+                "If-None-Match"?: "*";
+            };
             path: {
                 /** @description The project's name. */
                 project: string;
@@ -4254,6 +7656,97 @@ export interface operations {
             };
         };
     };
+    "overview-workflows": {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+                /** @description Items per page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListWorkflowOverview"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "list-workflows": {
         parameters: {
             query?: {
@@ -4439,6 +7932,10 @@ export interface operations {
             query?: {
                 /** @description false saves the version without publishing it. */
                 publish?: boolean;
+                /** @description Why the version is saved; versions show it. */
+                message?: string;
+                /** @description The revision of the draft that the text comes from: that draft is removed as the version is saved, unless it has moved on. */
+                draft?: number;
             };
             header?: {
                 /** @description The newest version as ETag gave it; * overwrites whatever there is. Without it a workflow is created. */
@@ -4677,6 +8174,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4750,8 +8248,13 @@ export interface operations {
     };
     "put-draft": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The version that the text was made from, 0 for none. -1 leaves the draft's own, and is the newest version for a new draft. */
+                base_version?: number;
+            };
             header?: {
+                /** @description The revision as ETag gave it; * overwrites whatever there is. Required where a draft exists. */
+                "If-Match"?: string;
                 "Content-Type"?: string;
             };
             path: {
@@ -4775,6 +8278,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4876,7 +8380,10 @@ export interface operations {
     "delete-draft": {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The revision that is meant as ETag gave it, or *. Required. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The project's name. */
                 project: string;
@@ -5175,6 +8682,125 @@ export interface operations {
             };
         };
     };
+    "preview-parameters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewOptions"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParameterPreview"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     publish: {
         parameters: {
             query?: never;
@@ -5296,7 +8922,10 @@ export interface operations {
     };
     "start-workflow": {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true checks everything and names the tasks, and starts nothing: the answer is 200 without an instance_id. */
+                preview?: boolean;
+            };
             header?: {
                 /** @description The same key with the same request starts once, for 24 hours. */
                 "Idempotency-Key"?: string;
@@ -5599,6 +9228,97 @@ export interface operations {
             };
         };
     };
+    "diff-versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+                version: string;
+                /** @description Another version, or draft. */
+                other: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Diff"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "get-graph": {
         parameters: {
             query?: never;
@@ -5652,6 +9372,133 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "restore-version": {
+        parameters: {
+            query?: {
+                /** @description false saves the version without publishing it. */
+                publish?: boolean;
+            };
+            header?: {
+                /** @description The newest version as ETag gave it. Without it the text becomes the newest whatever there is: nothing is lost, all versions stay. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RestoreBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedAnswerBody"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6018,10 +9865,274 @@ export interface operations {
             };
         };
     };
+    "list-sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSession"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "end-session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session's id. */
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "set-up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetUpBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     stream: {
         parameters: {
             query: {
-                /** @description Comma-separated: instance:<id>, instance:<id>:<seq> to resume after an event, instances, instances:<project>. */
+                /** @description Comma-separated: instance:<id>, instance:<id>:<seq> to resume after an event, instances, instances:<project>, workflow:<project>/<workflow>. */
                 topics: string;
             };
             header?: {
@@ -6039,6 +10150,85 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-task-types": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of an earlier answer: 304 where it still holds. */
+                "If-None-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "Cache-Control"?: string;
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskTypes"];
+                };
             };
             /** @description Bad Request */
             400: {
@@ -6769,7 +10959,12 @@ export interface operations {
     };
     validate: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Where the definition is to be: what depends on the place is checked, too. */
+                project?: string;
+                /** @description The name in the path that it is to be saved under; needs project. */
+                workflow?: string;
+            };
             header?: {
                 "Content-Type"?: string;
             };

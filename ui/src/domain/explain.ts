@@ -1,12 +1,14 @@
 import type { Explanation } from "../api/client";
 
-// What the tree of reasons means for a page: which leaf is the one at fault.
+// What the tree of reasons means for a page: which leaf is the one at fault, which
+// sentence says it in the reader's language, and what may be done about it.
 
 export interface RootCause {
   task: string | undefined;
   code: string;
   text: string;
-  said: string[]; // the worker's message, or how its output ended
+  e: Explanation;
+  said: string[]; // the worker's message, and the last line of the output
 }
 
 const sayings = new Set(["message", "output"]);
@@ -26,8 +28,151 @@ export function rootCauses(e: Explanation): RootCause[] {
     const key = `${node.code} ${task ?? node.text}`;
     if (seen.has(key)) return;
     seen.add(key);
-    found.push({ task, code: node.code, text: node.text, said: causes.map((c) => c.text) });
+    found.push({ task, code: node.code, text: node.text, e: node, said: causes.map((c) => c.args?.line ?? c.text) });
   };
   walk(e);
   return found;
+}
+
+/** Said is a sentence's name with what stands in it. The reason is a code of its own, at a moment in time. */
+export interface Said {
+  key: WhyKey;
+  values: Record<string, string | number>;
+  reason?: string;
+  at?: string;
+}
+
+/** whyKeys name the sentences; each stands as why.<name> in every language. */
+export const whyKeys = [
+  "notInScope",
+  "waiting",
+  "waitingBegin",
+  "waitingItself",
+  "ready",
+  "dispatched",
+  "running",
+  "runningWait",
+  "retryWait",
+  "killing",
+  "upstreamFailed",
+  "taskSuccess",
+  "forcedSuccess",
+  "skipped",
+  "disabled",
+  "killed",
+  "taskFailed",
+  "submitted",
+  "serialWait",
+  "instanceRunning",
+  "pausing",
+  "paused",
+  "stopping",
+  "stopped",
+  "failed",
+  "success",
+  "quarantined",
+  "more",
+  "said",
+  "outputEnds",
+  "noMaster",
+  "noOwner",
+  "noWorker",
+  "noSlots",
+  "noFreeSlot",
+  "workerGone",
+  "held",
+] as const;
+export type WhyKey = (typeof whyKeys)[number];
+
+type Choose = (e: Explanation, args: Record<string, string>) => WhyKey;
+const always =
+  (key: WhyKey): Choose =>
+  () =>
+    key;
+const ofTask =
+  (task: WhyKey, instance: WhyKey): Choose =>
+  (_, args) =>
+    args.task !== undefined ? task : instance;
+
+const table: Record<string, Choose> = {
+  not_in_scope: always("notInScope"),
+  waiting: (e, args) => (args.needs !== undefined ? "waiting" : (e.causes ?? []).length > 0 ? "waitingBegin" : "waitingItself"),
+  ready: always("ready"),
+  dispatched: always("dispatched"),
+  running: (_, args) => (args.task === undefined ? "instanceRunning" : args.worker === undefined ? "runningWait" : "running"),
+  retry_wait: always("retryWait"),
+  killing: always("killing"),
+  upstream_failed: always("upstreamFailed"),
+  success: ofTask("taskSuccess", "success"),
+  forced_success: always("forcedSuccess"),
+  skipped: always("skipped"),
+  disabled: always("disabled"),
+  killed: always("killed"),
+  failed: ofTask("taskFailed", "failed"),
+  submitted: always("submitted"),
+  serial_wait: always("serialWait"),
+  pausing: always("pausing"),
+  paused: always("paused"),
+  stopping: always("stopping"),
+  stopped: always("stopped"),
+  quarantined: always("quarantined"),
+  more: always("more"),
+  message: always("said"),
+  output: always("outputEnds"),
+  no_master: always("noMaster"),
+  no_owner: always("noOwner"),
+  no_worker: always("noWorker"),
+  no_slots: always("noSlots"),
+  no_free_slot: always("noFreeSlot"),
+  worker_gone: always("workerGone"),
+  held: always("held"),
+};
+
+const counted: Partial<Record<WhyKey, string>> = {
+  waiting: "needs",
+  taskFailed: "attempt",
+  instanceRunning: "open",
+  pausing: "active",
+  paused: "open",
+  stopping: "active",
+  more: "count",
+  noFreeSlot: "slots",
+};
+
+/** sentenceOf finds the words for a reason; undefined where this console does not know its code. */
+export function sentenceOf(e: Explanation): Said | undefined {
+  const args = e.args ?? {};
+  const key = table[e.code]?.(e, args);
+  if (key === undefined) return undefined;
+  const count = counted[key];
+  return {
+    key,
+    values: { ...args, text: e.text, ...(count === undefined ? {} : { count: Number(args[count] ?? 0) }) },
+    reason: args.reason || undefined,
+    at: args.at ?? args.until,
+  };
+}
+
+export interface Remedy {
+  verb: "recover" | "resume" | "skip" | "force_success" | "kill";
+  task?: string;
+}
+
+/** remedyOf is what a person may do about a reason, where one verb would. */
+export function remedyOf(e: Explanation): Remedy | undefined {
+  const task = e.args?.task;
+  switch (e.code) {
+    case "failed":
+      return task === undefined ? { verb: "recover" } : { verb: "force_success", task };
+    case "stopped":
+      return { verb: "recover" };
+    case "paused":
+    case "pausing":
+      return task === undefined ? { verb: "resume" } : undefined;
+    case "retry_wait":
+    case "ready":
+      return task === undefined ? undefined : { verb: "skip", task };
+    default:
+      return undefined;
+  }
 }

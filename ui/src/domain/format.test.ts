@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bytes, clockTime, duration, moment, relative, shortMoment } from "./format";
+import { bytes, clockTime, duration, exact, moment, relative, shortMoment } from "./format";
 
 describe("duration", () => {
   it.each([
@@ -55,4 +55,14 @@ describe("moment", () => {
     expect(shortMoment(at, at + 1000, "UTC")).toBe("18:04:11");
     expect(shortMoment(at, at + 86_400_000, "UTC")).toBe("03-26 18:04");
   });
+});
+
+describe("an exact duration", () => {
+  it.each([
+    [812, "812 ms"],
+    [12_345, "12.345 s"],
+    [59_999.6, "1m 00.000s"],
+    [252_001, "4m 12.001s"],
+    [-1, "–"],
+  ])("of %d is %s", (ms, text) => expect(exact(ms)).toBe(text));
 });

@@ -23,7 +23,7 @@ const steps: [Intl.RelativeTimeFormatUnit, number][] = [
 
 /** relative says how far a moment is from now: "4 min. ago", "in 3 min.". */
 export function relative(at: number, now: number, locale: string): string {
-  const words = new Intl.RelativeTimeFormat(locale, { style: "short", numeric: "auto" });
+  const words = relativeFormatter(locale);
   const gap = at - now;
   for (const [unit, size] of steps) {
     if (Math.abs(gap) >= size) return words.format(Math.trunc(gap / size), unit);
@@ -54,8 +54,16 @@ interface Parts {
   offset: string;
 }
 
-function parts(at: number, zone: Zone, ms: boolean): Parts {
-  const format = new Intl.DateTimeFormat("en-CA", {
+// To make a formatter takes a hundred times as long as to use it: one per zone and precision is kept,
+// as is one per language of relative times.
+const formatters = new Map<string, Intl.DateTimeFormat>();
+const relatives = new Map<string, Intl.RelativeTimeFormat>();
+
+function formatter(zone: Zone, ms: boolean): Intl.DateTimeFormat {
+  const key = `${zone} ${ms}`;
+  const kept = formatters.get(key);
+  if (kept) return kept;
+  const made = new Intl.DateTimeFormat("en-CA", {
     timeZone: zone === "browser" ? undefined : zone,
     year: "numeric",
     month: "2-digit",
@@ -67,8 +75,21 @@ function parts(at: number, zone: Zone, ms: boolean): Parts {
     timeZoneName: "longOffset",
     ...(ms ? { fractionalSecondDigits: 3 } : {}),
   });
+  formatters.set(key, made);
+  return made;
+}
+
+function relativeFormatter(locale: string): Intl.RelativeTimeFormat {
+  const kept = relatives.get(locale);
+  if (kept) return kept;
+  const made = new Intl.RelativeTimeFormat(locale, { style: "short", numeric: "auto" });
+  relatives.set(locale, made);
+  return made;
+}
+
+function parts(at: number, zone: Zone, ms: boolean): Parts {
   const got: Record<string, string> = {};
-  for (const p of format.formatToParts(at)) got[p.type] = p.value;
+  for (const p of formatter(zone, ms).formatToParts(at)) got[p.type] = p.value;
   const offset = (got.timeZoneName ?? "").replace("GMT", "") || "+00:00";
   const fraction = got.fractionalSecond ? `.${got.fractionalSecond}` : "";
   return { date: `${got.year}-${got.month}-${got.day}`, time: `${got.hour}:${got.minute}:${got.second}${fraction}`, offset };
@@ -87,8 +108,18 @@ export function clockTime(at: number, zone: Zone, ms = false): string {
 
 /** shortMoment leaves out what now makes plain: the date of today, the offset. */
 export function shortMoment(at: number, now: number, zone: Zone): string {
+  return shortMomentOn(at, dayOf(now, zone), zone);
+}
+
+/** shortMomentOn is shortMoment for who has today's date at hand, as a list of many rows has. */
+export function shortMomentOn(at: number, today: string, zone: Zone): string {
   const p = parts(at, zone, false);
-  return p.date === parts(now, zone, false).date ? p.time : `${p.date.slice(5)} ${p.time.slice(0, 5)}`;
+  return p.date === today ? p.time : `${p.date.slice(5)} ${p.time.slice(0, 5)}`;
+}
+
+/** dayOf is the date at a moment: 2026-03-27. */
+export function dayOf(at: number, zone: Zone): string {
+  return parts(at, zone, false).date;
 }
 
 /** offsetOf says a zone's offset now, as the top bar prints it. */
@@ -101,4 +132,14 @@ export function millis(text: string | undefined): number | undefined {
   if (!text) return undefined;
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : at;
+}
+
+/** exact says a duration to the millisecond: 812 ms, 12.345 s, 4m 12.345s. */
+export function exact(ms: number): string {
+  if (!Number.isFinite(ms) || ms < 0) return "–";
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const whole = Math.round(ms);
+  const minutes = Math.floor(whole / 60_000);
+  const seconds = ((whole % 60_000) / 1000).toFixed(3);
+  return minutes === 0 ? `${seconds} s` : `${minutes}m ${seconds.padStart(6, "0")}s`;
 }

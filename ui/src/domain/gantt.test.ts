@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { InstanceEvent } from "../api/client";
-import { gantt, sorted, ticks } from "./gantt";
+import { criticalPath, gantt, sorted, ticks, zoomOf } from "./gantt";
 
 const base = Date.UTC(2026, 2, 27, 2, 0, 0);
 let seq = 0;
@@ -73,5 +73,56 @@ describe("ticks", () => {
     const all = ticks(from, to, count);
     expect(all.length).toBeLessThanOrEqual(count + 1);
     expect(all.length).toBeGreaterThan(1);
+  });
+});
+
+describe("what the chart adds", () => {
+  const instance = (s: number, state: string, round = 1): InstanceEvent => {
+    seq++;
+    return { seq, at: new Date(base + s * 1000).toISOString(), code: "instance", state, round };
+  };
+
+  it("begins a task's row with its wait for others, once a round", () => {
+    const g = gantt([instance(0, "running"), event(3, "b", "ready"), event(4, "b", "running", 1), event(5, "b", "success", 1)], base);
+    expect(g.rows[0]?.segments.map((s) => [s.phase, s.to - s.from])).toEqual([
+      ["wait", 3000],
+      ["queue", 1000],
+      ["run", 1000],
+    ]);
+    expect(g.rows[0]?.from).toBe(base + 3000);
+  });
+
+  it("shows an attempt that was lost with its worker as lost", () => {
+    const lost = { ...event(2, "a", "ready"), reason: "worker_lost" };
+    const g = gantt([event(0, "a", "running", 1), lost, event(3, "a", "running", 2), event(4, "a", "success", 2)], base);
+    expect(g.rows[0]?.segments.map((s) => [s.phase, s.state])).toEqual([
+      ["run", "lost"],
+      ["queue", "success"],
+      ["run", "success"],
+    ]);
+  });
+
+  it("finds the chain that the end waited for", () => {
+    const g = gantt(
+      [
+        event(0, "a", "running"),
+        event(0, "b", "running"),
+        event(2, "a", "success"),
+        event(5, "b", "success"),
+        event(5, "c", "running"),
+        event(6, "c", "success"),
+      ],
+      base,
+    );
+    expect([...criticalPath(g.rows, new Map([["c", ["a", "b"]]]))]).toEqual(["c", "b"]);
+    expect([...criticalPath(g.rows, new Map([["c", ["c"]]]))]).toEqual(["c"]);
+    expect(criticalPath([], new Map()).size).toBe(0);
+  });
+
+  it("zooms within the whole, and shows the whole where the address says nonsense", () => {
+    const whole = { from: 100, to: 200 };
+    expect(zoomOf("120-150", whole)).toEqual({ from: 120, to: 150 });
+    expect(zoomOf("50-150", whole)).toEqual({ from: 100, to: 150 });
+    for (const text of [undefined, "", "150-120", "x-y", "300-400"]) expect(zoomOf(text, whole)).toEqual(whole);
   });
 });

@@ -2,7 +2,7 @@ import type { InstanceEvent } from "../api/client";
 
 // The history of an instance as bars: for every task, what it was doing when.
 
-export type Phase = "queue" | "dispatch" | "run" | "retry";
+export type Phase = "wait" | "queue" | "dispatch" | "run" | "retry";
 
 export interface Segment {
   phase: Phase;
@@ -37,6 +37,7 @@ interface Open {
   phase: Phase;
   from: number;
   attempt: number;
+  since?: number; // of the first phase of a round: when the task began to wait for others
 }
 
 /** gantt reads the events once, in order; now ends what has not ended. */
@@ -45,6 +46,9 @@ export function gantt(events: InstanceEvent[], now: number): Gantt {
   const open = new Map<string, Open>();
   let from = Number.POSITIVE_INFINITY;
   let to = Number.NEGATIVE_INFINITY;
+  let roundNumber = 0;
+  let round = Number.NaN; // when the round that is being read began
+  const waited = new Set<string>(); // tasks whose wait in this round was drawn
   const close = (task: string, at: number, state: string) => {
     const was = open.get(task);
     if (!was) return;
@@ -52,6 +56,9 @@ export function gantt(events: InstanceEvent[], now: number): Gantt {
     // A short task ends before its start was told: what was dispatched has run.
     const phase = was.phase === "dispatch" && state !== "next" && state !== "" ? "run" : was.phase;
     const row = rows.get(task) ?? { task, segments: [], from: was.from, to: at };
+    if (was.since !== undefined && was.since < was.from) {
+      row.segments.push({ phase: "wait", state: "waiting", attempt: 0, from: was.since, to: was.from });
+    }
     row.segments.push({
       phase,
       state: state === "next" ? "success" : state,
@@ -66,13 +73,32 @@ export function gantt(events: InstanceEvent[], now: number): Gantt {
     const at = Date.parse(e.at);
     from = Math.min(from, at);
     to = Math.max(to, at);
+    if (e.code === "instance" && e.state === "running" && !(e.round === roundNumber && Number.isFinite(round))) {
+      round = at;
+      roundNumber = e.round;
+      waited.clear();
+    }
     if (e.code !== "task" || !e.task || !e.state) continue;
     const phase = phases[e.state];
     const was = open.get(e.task);
     // A kill goes on as the same run: its bar has one end.
     if (phase && was?.phase === phase && phase === "run") continue;
-    close(e.task, at, phase && phase !== "retry" ? "next" : phase === "retry" ? "failed" : e.state);
-    if (phase) open.set(e.task, { phase, from: at, attempt: e.attempt ?? was?.attempt ?? 0 });
+    // A run that is followed by the queue was lost with its worker, or handed back.
+    const back = phase === "queue" && (was?.phase === "run" || was?.phase === "dispatch");
+    const ended = back
+      ? e.reason === "worker_lost"
+        ? "lost"
+        : "returned"
+      : phase && phase !== "retry"
+        ? "next"
+        : phase === "retry"
+          ? "failed"
+          : e.state;
+    close(e.task, at, ended);
+    if (!phase) continue;
+    const since = Number.isFinite(round) && !waited.has(e.task) ? round : undefined;
+    waited.add(e.task);
+    open.set(e.task, { phase, from: at, attempt: e.attempt ?? was?.attempt ?? 0, since });
   }
   for (const [task, was] of [...open]) {
     close(task, now, was.phase === "run" ? "running" : "");
@@ -103,4 +129,27 @@ export function ticks(from: number, to: number, count: number): number[] {
   const all: number[] = [];
   for (let at = Math.ceil(from / size) * size; at <= to; at += size) all.push(at);
   return all;
+}
+
+/** criticalPath is the chain that the end waited for: from what ended last, back by the need that ended last. */
+export function criticalPath(rows: GanttRow[], needs: Map<string, string[]>): Set<string> {
+  const by = new Map(rows.map((r) => [r.task, r]));
+  const path = new Set<string>();
+  let at = rows.reduce<GanttRow | undefined>((last, r) => (last === undefined || r.to > last.to ? r : last), undefined);
+  while (at !== undefined && !path.has(at.task)) {
+    path.add(at.task);
+    at = (needs.get(at.task) ?? []).reduce<GanttRow | undefined>((last, name) => {
+      const r = by.get(name);
+      return r !== undefined && (last === undefined || r.to > last.to) ? r : last;
+    }, undefined);
+  }
+  return path;
+}
+
+/** zoomOf reads the part of the chart that the address names, kept within the whole. */
+export function zoomOf(text: string | undefined, whole: { from: number; to: number }): { from: number; to: number } {
+  const [from, to] = (text ?? "").split("-").map(Number);
+  if (from === undefined || to === undefined || !(to > from)) return whole;
+  const inner = { from: Math.max(whole.from, from), to: Math.min(whole.to, to) };
+  return inner.to > inner.from ? inner : whole;
 }

@@ -81,7 +81,7 @@ export function isTrouble(state: string): boolean {
 }
 
 export type InstanceVerb = "pause" | "resume" | "stop" | "recover" | "rerun";
-export type TaskVerb = "kill" | "skip" | "rerun";
+export type TaskVerb = "kill" | "skip" | "force_success" | "rerun";
 
 /** instanceVerbs are what an instance in a state can be asked for, the likeliest first. */
 export function instanceVerbs(state: string): InstanceVerb[] {
@@ -105,9 +105,12 @@ export function instanceVerbs(state: string): InstanceVerb[] {
   }
 }
 
+const undone = new Set(["failed", "killed", "upstream_failed"]);
+
 /** taskVerbs are what a task can be asked for, which depends on its instance too. */
 export function taskVerbs(instance: string, task: string): TaskVerb[] {
-  if (instance === "failed" || instance === "stopped" || instance === "success") return ["rerun"];
+  if (instance === "failed" || instance === "stopped") return undone.has(task) ? ["rerun", "force_success"] : ["rerun"];
+  if (instance === "success") return ["rerun"];
   switch (task) {
     case "dispatched":
     case "running":
@@ -116,7 +119,7 @@ export function taskVerbs(instance: string, task: string): TaskVerb[] {
     case "waiting":
     case "ready":
     case "retry_wait":
-      return ["skip", "kill"];
+      return ["skip", "force_success", "kill"];
     default:
       return [];
   }

@@ -1,159 +1,265 @@
 import "@xyflow/react/dist/base.css";
 import "./graph.css";
-import { Button, Switch } from "@mantine/core";
-import { type Edge, Handle, MiniMap, type Node, type NodeProps, Position, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
-import { Maximize, Minus, Plus } from "lucide-react";
-import { memo, useEffect, useMemo } from "react";
-import { isTrouble, lookOf } from "../domain/states";
+import {
+  type Edge as FlowEdge,
+  ReactFlow,
+  ReactFlowProvider,
+  type ReactFlowState,
+  useReactFlow,
+  useStore,
+  useStoreApi,
+} from "@xyflow/react";
+import { useCallback, useDeferredValue, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import type { Rect } from "../domain/graph/hit";
+import { graphOf } from "../domain/graph/model";
+import { holds, partOf, sightOf, tasksIn } from "../domain/graph/part";
+import { type Direction, defaults, type Points, type Size } from "../domain/graph/shape";
+import { type Camera, fitAll, opening, readable } from "../domain/graph/view";
+import { isTrouble } from "../domain/states";
 import { useSay, word } from "../i18n";
 import { ErrorView } from "../parts/ErrorView";
-import { StateIcon } from "../parts/StateIcon";
-import { nodeHeight, nodeWidth, type Place } from "./layout";
-import type { GraphTask } from "./types";
+import { useKeys } from "../shell/keys";
+import { FarView, useFar } from "./FarView";
+import { FindTask } from "./FindTask";
+import { GraphTools } from "./GraphTools";
+import { warmLayout } from "./layoutClient";
+import { MiniView } from "./MiniView";
+import { type DrawnTask, focusOf, keptEdges, keptNodes, type NodeState, type TaskNode, type View } from "./nodes";
+import { useDirection } from "./prefs";
+import { type Scene, spotOf } from "./scene";
+import { ChosenTask, TaskNodeView } from "./TaskNodeView";
+import { type Fly, useFlight, useWalk } from "./travel";
 import { useLayout } from "./useLayout";
 
-type NodeData = { name: string; type: string; state: string; note: string; label: string; dim: boolean };
-type TaskNode = Node<NodeData, "task">;
-
-const TaskNodeView = memo(function TaskNodeView({ data, selected }: NodeProps<TaskNode>) {
-  const { t } = useSay();
-  return (
-    <div
-      className={`task-node hue-${lookOf(data.state).hue} fill-${lookOf(data.state).fill}${data.state ? "" : " outside"}${selected ? " chosen" : ""}${data.dim ? " dim" : ""}`}
-    >
-      <Handle type="target" position={Position.Left} isConnectable={false} />
-      {data.state !== "" && <StateIcon state={data.state} size={18} />}
-      <span className="task-node-text">
-        <strong title={data.name}>{data.name}</strong>
-        <span>
-          {data.type}
-          {data.state && <> · {word(t, "state", data.state)}</>}
-          {data.note && <> · {data.note}</>}
-        </span>
-      </span>
-      <Handle type="source" position={Position.Right} isConnectable={false} />
-    </div>
-  );
-});
-
-const nodeTypes = { task: TaskNodeView };
-
-/** NodeState is what a graph of a running instance adds to a task. */
-export interface NodeState {
-  state: string;
-  note: string;
-}
+export type { NodeState } from "./nodes";
 
 interface Props {
   name: string;
-  tasks: GraphTask[];
-  places?: Record<string, Place>;
-  states?: Map<string, NodeState>;
+  tasks: readonly DrawnTask[];
+  /** Places that were saved; the others are found. */
+  places?: Points;
+  /** The tasks of an instance; none shows the definition alone. */
+  states?: ReadonlyMap<string, NodeState>;
   chosen?: string;
   onChoose?: (task: string) => void;
   problems?: boolean;
   onProblems?: (on: boolean) => void;
 }
 
+/** GraphView shows a version's tasks, or an instance's with their states. It can not be edited. */
 export function GraphView(props: Props) {
   const { t } = useSay();
-  const layout = useLayout(props.tasks, props.places);
-  if (layout.isError) return <ErrorView error={layout.error} retry={() => void layout.refetch()} />;
-  if (!layout.data) return <p className="faint pad">{t("run.layout")}</p>;
+  const [direction] = useDirection();
+  // Saved places are from left to right: the other way all is arranged anew.
+  const layout = useLayout(props.tasks, direction, direction === "LR" ? props.places : undefined);
+  const section = useRef<HTMLElement>(null);
+  const [box, setBox] = useState<Size>();
+  // Measured before the first paint: the graph opens where it belongs, and no other part of it is ever mounted.
+  useLayoutEffect(() => {
+    const { width, height } = section.current?.getBoundingClientRect() ?? { width: 0, height: 0 };
+    if (width > 0 && height > 0) setBox({ width, height });
+    else setBox({ width: 800, height: 480 });
+  }, []);
+  if (layout.error) return <ErrorView error={layout.error} retry={layout.retry} />;
   return (
-    <ReactFlowProvider>
-      <Canvas {...props} at={layout.data} />
-    </ReactFlowProvider>
+    <section className="canvas" ref={section} aria-label={t("run.graphLabel", { workflow: props.name })}>
+      {layout.points && box ? (
+        <ReactFlowProvider key={direction}>
+          <Canvas {...props} points={layout.points} direction={direction} box={box} />
+        </ReactFlowProvider>
+      ) : (
+        <p className="faint pad">{t("run.layout")}</p>
+      )}
+    </section>
   );
 }
 
-/** readable is the smallest zoom at which a page opens: names can still be read. */
-const readable = 0.6;
+// Whoever loads this file is about to draw.
+warmLayout();
 
-function Canvas({ name, tasks, at, states, chosen, onChoose, problems, onProblems }: Props & { at: Record<string, Place> }) {
+const nodeTypes = { task: TaskNodeView };
+const noNodes: TaskNode[] = [];
+const noEdges: FlowEdge[] = [];
+const { size } = defaults;
+/** Where an overview begins to help: fewer tasks are seen at a glance. */
+const overviewFrom = 30;
+/** The most tasks that the canvas is given all at once; of more, those on the screen and around it. */
+const wholeUpTo = 60;
+
+type CanvasProps = Props & { points: Points; direction: Direction; box: Size };
+
+function Canvas({ name, tasks, points, direction, box, states, chosen, onChoose, problems, onProblems }: CanvasProps) {
   const { t } = useSay();
   const flow = useReactFlow();
-  const nodes = useMemo<TaskNode[]>(
-    () =>
-      tasks.map((task) => {
-        const s = states?.get(task.name);
-        const state = s?.state ?? "";
-        const said = t("run.nodeLabel", { task: task.name, type: task.type, state: state ? word(t, "state", state) : t("state.outside") });
-        const label = task.needs.length > 0 ? `${said}, ${t("run.nodeAfter", { needs: task.needs.join(", ") })}` : said;
-        return {
-          id: task.name,
-          type: "task",
-          position: at[task.name] ?? { x: 0, y: 0 },
-          width: nodeWidth,
-          height: nodeHeight,
-          selected: task.name === chosen,
-          ariaLabel: states ? label : `${task.name}, ${task.type}`,
-          data: { name: task.name, type: task.type, state, note: s?.note ?? "", label, dim: problems === true && !isTrouble(state) },
-        };
-      }),
-    [tasks, at, states, chosen, problems, t],
-  );
-  const edges = useMemo<Edge[]>(
-    () =>
-      tasks.flatMap((task) =>
-        task.needs.map((need) => ({ id: `${need}\n${task.name}`, source: need, target: task.name, focusable: false })),
-      ),
-    [tasks],
-  );
+  const far = useFar();
+  const [finding, setFinding] = useState(false);
+  const [found, setFound] = useState<string>();
+  const focus = chosen !== undefined && points[chosen] ? chosen : focusOf(tasks, states);
+  const [first] = useState(() => opening(points, size, box, focus));
+  const least = useMemo(() => Math.min(0.1, fitAll(points, size, { width: 320, height: 240 }).zoom), [points]);
+  const shown = found ?? chosen;
+  const part = usePart(tasks.length > wholeUpTo, first, box);
+  const { nodes, edges, scene, said } = useDrawing({ tasks, points, direction, states, problems, part });
+  // The overview may be a frame late: what a key or an event changed on the canvas comes first.
+  const overview = useDeferredValue(scene);
+  const fly = useFlight(points);
+  const walk = useWalk({ tasks, points, direction, start: focus, fly, onChoose });
+  const store = useStoreApi();
+  const fit = useCallback(() => {
+    const { width, height } = store.getState();
+    void flow.setViewport(fitAll(points, size, { width, height }));
+  }, [flow, store, points]);
+  useInSight(chosen, fly);
   useEffect(() => {
-    const fit = () => void flow.fitView({ padding: 0.1, maxZoom: 1 });
     window.addEventListener("porpoise:fit", fit);
     return () => window.removeEventListener("porpoise:fit", fit);
-  }, [flow]);
-  const focus = chosen && tasks.length > 40 ? [{ id: chosen }] : undefined;
+  }, [fit]);
+  const find = useCallback(() => setFinding(true), []);
+  useKeys(useMemo(() => ({ "mod+f": find }), [find]));
+  // The same function while it does the same: every node on the screen is given it.
+  const click = useCallback((_: unknown, node: TaskNode) => onChoose?.(node.id), [onChoose]);
+  const names = useMemo(() => tasks.map((x) => x.name), [tasks]);
+  const label = useMemo(
+    () => ({ "node.a11yDescription.default": t("graph.keys"), "node.a11yDescription.keyboardDisabled": t("graph.keys") }),
+    [t],
+  );
   return (
-    <section className="canvas" aria-label={t("run.graphLabel", { workflow: name })}>
+    <ChosenTask value={shown}>
       <ReactFlow
-        nodes={nodes}
-        edges={edges}
+        nodes={far ? noNodes : nodes}
+        edges={far ? noEdges : edges}
         nodeTypes={nodeTypes}
-        onNodeClick={(_, node) => onChoose?.(node.id)}
-        onSelectionChange={undefined}
-        onKeyDown={(event) => {
-          const id = event.target instanceof Element ? event.target.closest(".react-flow__node")?.getAttribute("data-id") : null;
-          if (id && (event.key === "Enter" || event.key === " ")) onChoose?.(id);
-        }}
+        onNodeClick={click}
+        onKeyDown={walk}
+        tabIndex={0}
+        aria-label={t("run.graphLabel", { workflow: name })}
         nodesDraggable={false}
         nodesConnectable={false}
         edgesFocusable={false}
         elementsSelectable={onChoose !== undefined}
-        onlyRenderVisibleElements={tasks.length > 60}
-        fitView
-        fitViewOptions={{ padding: 0.1, maxZoom: 1, minZoom: tasks.length > 40 ? readable : 0.2, nodes: focus }}
-        minZoom={0.05}
+        onlyRenderVisibleElements={tasks.length > wholeUpTo}
+        defaultViewport={first}
+        minZoom={least}
         maxZoom={2}
         panOnScroll
         zoomOnDoubleClick={false}
         deleteKeyCode={null}
         selectionKeyCode={null}
         multiSelectionKeyCode={null}
+        autoPanOnNodeFocus={false}
+        ariaLabelConfig={label}
         proOptions={{ hideAttribution: true }}
       >
-        {tasks.length > 30 && (
-          <MiniMap pannable zoomable ariaLabel={null} nodeClassName={(n) => `hue-${lookOf(String(n.data.state)).hue}`} />
-        )}
+        <FarView scene={scene} chosen={shown} tip={said} onChoose={onChoose} />
+        {tasks.length > overviewFrom && <MiniView scene={overview} chosen={shown} />}
       </ReactFlow>
-      <div className="canvas-tools">
-        <Button variant="default" leftSection={<Maximize size={13} />} onClick={() => void flow.fitView({ padding: 0.1, maxZoom: 1 })}>
-          {t("run.fit")}
-        </Button>
-        <Button.Group>
-          <Button variant="default" aria-label="+" onClick={() => void flow.zoomIn()}>
-            <Plus size={13} />
-          </Button>
-          <Button variant="default" aria-label="-" onClick={() => void flow.zoomOut()}>
-            <Minus size={13} />
-          </Button>
-        </Button.Group>
-        {onProblems && (
-          <Switch label={t("run.onlyProblems")} checked={problems === true} onChange={(e) => onProblems(e.currentTarget.checked)} />
-        )}
-      </div>
-    </section>
+      {finding && (
+        <FindTask
+          names={names}
+          onFound={(task) => {
+            setFound(task);
+            fly(task, true);
+          }}
+          onClose={(task) => {
+            setFinding(false);
+            setFound(undefined);
+            if (task !== undefined) fly(task, false, true);
+          }}
+        />
+      )}
+      <GraphTools tasks={tasks} states={states} onFit={fit} onFind={find} onFollow={fly} problems={problems} onProblems={onProblems} />
+    </ChosenTask>
   );
+}
+
+/** useInSight keeps the chosen task on the screen when it is chosen, and when a panel beside the canvas narrows it. */
+function useInSight(chosen: string | undefined, fly: Fly) {
+  const store = useStoreApi();
+  const width = useStore((s) => s.width);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new width is a reason to look again
+  useEffect(() => {
+    if (chosen !== undefined && store.getState().transform[2] >= readable) fly(chosen, false);
+  }, [chosen, width, fly, store]);
+}
+
+/**
+ * usePart is the part of a large graph that the canvas is given; undefined gives it all. A new part is
+ * given when there is time for it, and at once where the one before has not what is seen.
+ */
+function usePart(large: boolean, first: Camera, box: Size): Rect | undefined {
+  const store = useStoreApi();
+  const [choose] = useState(() => {
+    let last: Rect | undefined;
+    return (seen: Rect) => {
+      last = partOf(seen, last);
+      return last;
+    };
+  });
+  const look = useCallback(
+    (s: ReactFlowState) => {
+      // Until the canvas has measured itself its camera is not where it will open.
+      if (s.width === 0) return sightOf(first, box);
+      return sightOf({ x: s.transform[0], y: s.transform[1], zoom: s.transform[2] }, s);
+    },
+    [first, box],
+  );
+  const next = useStore(useCallback((s) => (large ? choose(look(s)) : undefined), [large, choose, look]));
+  const calm = useDeferredValue(next);
+  return calm && holds(calm, look(store.getState())) ? calm : next;
+}
+
+type Drawn = Pick<CanvasProps, "tasks" | "points" | "direction" | "states" | "problems"> & { part: Rect | undefined };
+
+/** useDrawing gives the nodes and edges of a part and the scene of all; what looks as before stays the same object. */
+function useDrawing({ tasks, points, direction, states, problems, part }: Drawn) {
+  const { t } = useSay();
+  const nodesBefore = useRef<{ t: unknown; map: Map<string, TaskNode> }>({ t: undefined, map: new Map() });
+  const edgesBefore = useRef(new Map<string, FlowEdge>());
+  const label = useCallback(
+    (task: DrawnTask, s: NodeState | undefined) => {
+      const parts = [task.name, task.type];
+      if (states) parts.push(s?.state ? word(t, "state", s.state) : t("state.outside"));
+      if (task.mark) parts.push(t(`versions.${task.mark}`));
+      if ((s?.attempts ?? 0) > 1) parts.push(t("graph.attempt", { n: s?.attempts ?? 0, of: task.retries + 1 }));
+      if (task.needs.length > 0) parts.push(t("run.nodeAfter", { needs: task.needs.join(", ") }));
+      return parts.join(", ");
+    },
+    [t, states],
+  );
+  const bright = useMemo(
+    () => (problems ? new Set(tasks.filter((x) => isTrouble(states?.get(x.name)?.state ?? "")).map((x) => x.name)) : undefined),
+    [problems, tasks, states],
+  );
+  const view: View = useMemo(() => ({ points, size, direction, states, bright, label }), [points, direction, states, bright, label]);
+  const given = useMemo(() => (part ? tasksIn(tasks, points, size, part) : tasks), [tasks, points, part]);
+  const nodes = useMemo(() => {
+    // In another language every name is another: nothing is kept.
+    if (nodesBefore.current.t !== t) nodesBefore.current = { t, map: new Map() };
+    const nodes = keptNodes(given, view, nodesBefore.current.map);
+    // What has left the part is kept too: the camera comes back.
+    for (const [name, node] of nodes) nodesBefore.current.map.set(name, node);
+    return [...nodes.values()];
+  }, [given, view, t]);
+  const edges = useMemo(() => {
+    const edges = keptEdges(given, view, edgesBefore.current);
+    for (const [id, edge] of edges) edgesBefore.current.set(id, edge);
+    // Both ends are given, or neither: the canvas knows no other edge.
+    const ends = new Set(given.map((x) => x.name));
+    return [...edges.values()].filter((e) => ends.has(e.source));
+  }, [given, view]);
+  const lines = useMemo(() => graphOf(tasks).edges, [tasks]);
+  const scene: Scene = useMemo(() => {
+    const spots = new Map(
+      tasks.map((x) => [x.name, spotOf(states?.get(x.name)?.state, { dim: bright !== undefined && !bright.has(x.name) })]),
+    );
+    return { points, size, edges: lines, spots, direction };
+  }, [tasks, states, bright, points, lines, direction]);
+  const said = useCallback(
+    (task: string) => {
+      const state = states?.get(task)?.state;
+      return state ? `${task} · ${word(t, "state", state)}` : task;
+    },
+    [states, t],
+  );
+  return { nodes, edges, scene, said };
 }

@@ -1,33 +1,59 @@
-import { useQuery } from "@tanstack/react-query";
-import type { Place, Shape } from "./layout";
+import { useEffect, useState } from "react";
+import type { GraphTask } from "../domain/graph/model";
+import type { Direction, Points } from "../domain/graph/shape";
+import { towards } from "../domain/graph/shape";
+import { layoutInWorker } from "./layoutClient";
 
-// Arranging 500 tasks takes half a second of CPU: not on the page's own thread.
-function arrange(shapes: Shape[], signal: AbortSignal): Promise<Record<string, Place>> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL("./layout.worker.ts", import.meta.url), { type: "module" });
-    const end = () => worker.terminate();
-    worker.onmessage = (event: MessageEvent<Record<string, Place>>) => {
-      end();
-      resolve(event.data);
-    };
-    worker.onerror = (event) => {
-      end();
-      reject(new Error(event.message || "the layout worker did not start"));
-    };
-    signal.addEventListener("abort", end);
-    worker.postMessage(shapes);
-  });
+interface Done {
+  direction: Direction;
+  saved: Points | undefined;
+  points: Points;
 }
 
-/** useLayout gives the nodes' places: those that were saved win, the rest is arranged. */
-export function useLayout(tasks: Shape[], saved: Record<string, Place> | undefined) {
-  const shapes = tasks.map(({ name, needs }) => ({ name, needs }));
-  return useQuery({
-    queryKey: ["arranged", shapes],
-    queryFn: ({ signal }) => arrange(shapes, signal),
-    staleTime: Number.POSITIVE_INFINITY,
-    refetchInterval: false,
-    retry: false,
-    select: (places) => ({ ...places, ...saved }),
-  });
+// By identity and not by content: a key of 2,000 tasks would be written out at every render. The
+// cache of the server's answers keeps an unchanged answer the same object.
+const kept = new WeakMap<readonly GraphTask[], Done[]>();
+
+function recall(tasks: readonly GraphTask[], direction: Direction, saved: Points | undefined): Points | undefined {
+  return kept.get(tasks)?.find((d) => d.direction === direction && d.saved === saved)?.points;
+}
+
+function remember(tasks: readonly GraphTask[], done: Done): void {
+  const others = kept.get(tasks)?.filter((d) => d.direction !== done.direction) ?? [];
+  kept.set(tasks, [...others, done]);
+}
+
+/** Layout is the places, or why there are none yet. */
+export interface Layout {
+  points: Points | undefined;
+  error: Error | undefined;
+  retry: () => void;
+}
+
+/** useLayout gives the nodes' places: those that were saved win, the rest is arranged beside them. */
+export function useLayout(tasks: readonly GraphTask[], direction: Direction, saved: Points | undefined): Layout {
+  const [tries, setTries] = useState(0);
+  const [failed, setFailed] = useState<{ tasks: readonly GraphTask[]; error: Error }>();
+  const [, setDone] = useState<Points>();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another try is the same question asked again
+  useEffect(() => {
+    if (recall(tasks, direction, saved)) return;
+    const stop = new AbortController();
+    layoutInWorker(tasks, towards(direction), saved, stop.signal).then(
+      (points) => {
+        remember(tasks, { direction, saved, points });
+        setDone(points);
+      },
+      (error: Error) => !stop.signal.aborted && setFailed({ tasks, error }),
+    );
+    return () => stop.abort();
+  }, [tasks, direction, saved, tries]);
+  return {
+    points: recall(tasks, direction, saved),
+    error: failed?.tasks === tasks ? failed.error : undefined,
+    retry: () => {
+      setFailed(undefined);
+      setTries((n) => n + 1);
+    },
+  };
 }

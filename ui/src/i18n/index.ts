@@ -1,5 +1,5 @@
 import i18next from "i18next";
-import { initReactI18next, useTranslation } from "react-i18next";
+import { useSyncExternalStore } from "react";
 import { en, type Key } from "./en";
 
 export type Language = "en" | "zh-CN";
@@ -10,7 +10,7 @@ export const languages: { value: Language; label: string }[] = [
 
 /** begin makes the sentences ready; Chinese is loaded only where it is wanted. */
 export async function begin(language: Language): Promise<void> {
-  await i18next.use(initReactI18next).init({
+  await i18next.init({
     lng: "en",
     fallbackLng: "en",
     keySeparator: false,
@@ -28,17 +28,53 @@ export async function speak(language: Language): Promise<void> {
   }
   await i18next.changeLanguage(language);
   document.documentElement.lang = language;
+  voice = voiceOf(language);
+  for (const changed of watchers) changed();
 }
 
 type Plural<K> = K extends `${infer Stem}_other` ? Stem : never;
 export type Sentence = Key | Plural<Key>;
 export type Say = (key: Sentence, values?: Record<string, string | number>) => string;
 
-/** useSay gives the translator; a key that no language has does not compile. */
-export function useSay(): { t: Say; locale: string } {
-  const { t, i18n } = useTranslation();
-  return { t: t as Say, locale: i18n.language }; // the library's own type knows no keys
+/** Voice is the translator of one language; another language is another object. */
+interface Voice {
+  t: Say;
+  locale: string;
 }
+
+// A sentence without values is looked up once: a screen of a graph says the same few words a hundred times.
+function voiceOf(locale: string): Voice {
+  const fixed = i18next.getFixedT(locale);
+  const plain = new Map<Sentence, string>();
+  const t: Say = (key, values) => {
+    if (values) return fixed(key, values);
+    let said = plain.get(key);
+    if (said === undefined) {
+      said = fixed(key);
+      plain.set(key, said);
+    }
+    return said;
+  };
+  return { t, locale };
+}
+
+let voice: Voice = { t: (key) => key, locale: "en" };
+const watchers = new Set<() => void>();
+
+function watch(changed: () => void): () => void {
+  watchers.add(changed);
+  return () => watchers.delete(changed);
+}
+
+/**
+ * useSay gives the translator; a key that no language has does not compile. It is one object for all the
+ * page: hundreds of nodes ask for it, and a library's hook makes each of them one of its own.
+ */
+export function useSay(): Voice {
+  return useSyncExternalStore(watch, spoken);
+}
+
+const spoken = () => voice;
 
 /** word translates a code of the server by its prefix, and shows the raw code where none is known. */
 export function word(t: Say, prefix: "state" | "reason", code: string): string {

@@ -6,23 +6,27 @@ import { attemptsQuery, explainQuery } from "../api/queries";
 import { isFinalTask } from "../domain/states";
 import { lastLines } from "../domain/tail";
 import { useSay, word } from "../i18n";
+import { OpenLog } from "../log/OpenLog";
 import { CopyLink } from "../parts/CopyButton";
 import { StateIcon } from "../parts/StateIcon";
 import { Ago } from "../parts/Times";
-import { Reason } from "./Why";
+import type { Intent } from "../parts/verbs";
+import { Reason, sentence } from "./Why";
 
 interface Props {
   instance: Instance;
   tasks: Task[];
-  onLog: (task: string, attempt: number) => void;
+  onLog: (task: string, attempt: number, line: string | undefined) => void;
   onShow: (task: string) => void;
+  onIntent: (intent: Intent) => void;
+  onCompare: (() => void) | undefined;
 }
 
 const tailLines = 4;
 const quiet = new Set(["success"]);
 
 /** Banner says first what is wrong, why, and where to look; while all goes well it is one line. */
-export function Banner({ instance, tasks, onLog, onShow }: Props) {
+export function Banner({ instance, tasks, onLog, onShow, onIntent, onCompare }: Props) {
   const { t } = useSay();
   const [open, setOpen] = useState(false);
   const why = useQuery({ ...explainQuery(instance.id), enabled: !quiet.has(instance.state) });
@@ -41,11 +45,14 @@ export function Banner({ instance, tasks, onLog, onShow }: Props) {
           onLog={onLog}
           onShow={onShow}
           onWhy={() => setOpen(!open)}
+          onCompare={onCompare}
           open={open}
         />
       ) : (
         <p className="banner-line">
-          <span>{why.data?.text ?? t("run.progress", { done, total: tasks.length })}</span>
+          <span>
+            {(why.data && (sentence(t, why.data, Date.now()) || why.data.text)) ?? t("run.progress", { done, total: tasks.length })}
+          </span>
           {why.data?.causes && why.data.causes.length > 0 && (
             <Button variant="default" aria-expanded={open} onClick={() => setOpen(!open)}>
               {t("run.why")}
@@ -55,7 +62,7 @@ export function Banner({ instance, tasks, onLog, onShow }: Props) {
       )}
       {open && why.data && (
         <ul className="why">
-          <Reason e={why.data} />
+          <Reason e={why.data} onShow={onShow} onIntent={onIntent} />
         </ul>
       )}
     </section>
@@ -74,12 +81,13 @@ interface CulpritProps {
   task: Task;
   blocked: number;
   open: boolean;
-  onLog: (task: string, attempt: number) => void;
+  onLog: (task: string, attempt: number, line: string | undefined) => void;
   onShow: (task: string) => void;
   onWhy: () => void;
+  onCompare: (() => void) | undefined;
 }
 
-function Culprit({ instance, task, blocked, open, onLog, onShow, onWhy }: CulpritProps) {
+function Culprit({ instance, task, blocked, open, onLog, onShow, onWhy, onCompare }: CulpritProps) {
   const { t } = useSay();
   const attempts = useQuery(attemptsQuery(instance.id, task.name));
   const last = attempts.data?.at(-1);
@@ -105,19 +113,25 @@ function Culprit({ instance, task, blocked, open, onLog, onShow, onWhy }: Culpri
         {blocked > 0 && <span className="banner-blocked">{t("run.blocked", { count: blocked })}</span>}
       </p>
       {last?.message && last.reason !== "exit_code" && <p className="banner-message">{last.message}</p>}
-      {tail && <pre className="banner-tail">{tail}</pre>}
+      {tail && (
+        // What is longer than its box is scrolled by keys too.
+        <pre className="banner-tail" role="region" aria-label={t("run.tail")} tabIndex={0}>
+          {tail}
+        </pre>
+      )}
       <div className="banner-acts">
-        {last && (
-          <Button variant="default" onClick={() => onLog(task.name, last.number)}>
-            {t("run.openLog")}
-          </Button>
-        )}
+        {last && <OpenLog id={instance.id} task={task.name} attempt={last.number} onOpen={(line) => onLog(task.name, last.number, line)} />}
         <Button variant="default" onClick={() => onShow(task.name)}>
           {t("run.showInGraph")}
         </Button>
         <Button variant="default" aria-expanded={open} onClick={onWhy}>
           {t("run.why")}
         </Button>
+        {onCompare && (
+          <Button variant="default" onClick={onCompare}>
+            {t("instance.compareLast")}
+          </Button>
+        )}
         <CopyLink />
       </div>
     </>

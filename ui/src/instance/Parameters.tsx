@@ -1,22 +1,38 @@
-import type { Instance, Task } from "../api/client";
-import { useSay } from "../i18n";
+import { useQuery } from "@tanstack/react-query";
+import { type Value, valuesQuery } from "../api/instances";
+import { type Sentence, useSay } from "../i18n";
 import { CopyButton } from "../parts/CopyButton";
+import { ErrorView, SkeletonRows } from "../parts/ErrorView";
+import { Tree } from "./Tree";
 
-/** Parameters lists what the start gave and what the tasks gave on. */
-export function Parameters({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
+const origins: Record<Value["origin"], Sentence> = {
+  start: "run.startParam",
+  workflow: "instance.originWorkflow",
+  task: "instance.originTask",
+  output: "instance.originOutput",
+  built_in: "instance.originBuiltIn",
+  env: "instance.originEnv",
+};
+
+/** Parameters lists what the start and the definition gave and what the tasks gave on, or what one task gets. */
+export function Parameters({ id, task }: { id: string; task?: string }) {
   const { t } = useSay();
-  const given = Object.entries(instance.params).map(([name, value]) => ({ name, value, from: t("run.startParam") }));
-  const outputs = tasks.flatMap((x) => Object.entries(x.outputs ?? {}).map(([name, value]) => ({ name, value, from: x.name })));
-  if (given.length + outputs.length === 0) return <p className="empty">{t("run.noParams")}</p>;
+  const values = useQuery(valuesQuery(id, task));
+  if (values.isError) return <ErrorView error={values.error} retry={() => void values.refetch()} />;
+  if (values.isPending) return <SkeletonRows rows={3} />;
+  if (values.data.length === 0) return <p className="empty">{t("run.noParams")}</p>;
+  if (task !== undefined) return <Values title={t("instance.resolved")} rows={values.data} />;
+  const given = values.data.filter((v) => v.origin !== "output");
+  const outputs = values.data.filter((v) => v.origin === "output");
   return (
-    <div className="params">
-      {given.length > 0 && <Values title={t("run.instanceParams")} rows={given} />}
-      {outputs.length > 0 && <Values title={t("run.outputs")} rows={outputs} />}
+    <div className="params" tabIndex={0} role="region" aria-label={t("run.params")}>
+      {given.length > 0 && <Values title={t("instance.params")} rows={given} consumers />}
+      {outputs.length > 0 && <Values title={t("run.outputs")} rows={outputs} consumers />}
     </div>
   );
 }
 
-function Values({ title, rows }: { title: string; rows: { name: string; value: string; from: string }[] }) {
+function Values({ title, rows, consumers = false }: { title: string; rows: Value[]; consumers?: boolean }) {
   const { t } = useSay();
   return (
     <>
@@ -27,16 +43,18 @@ function Values({ title, rows }: { title: string; rows: { name: string; value: s
             <th>{t("run.name")}</th>
             <th>{t("run.value")}</th>
             <th>{t("run.from")}</th>
+            {consumers && <th>{t("instance.consumers")}</th>}
           </tr>
         </thead>
         <tbody>
           {rows.map((r) => (
-            <tr key={`${r.from} ${r.name}`}>
+            <tr key={`${r.from ?? ""} ${r.name}`}>
               <td className="mono">{r.name}</td>
               <td className="mono value">
-                {r.value} <CopyButton value={r.value} label={`${t("common.copy")} ${r.name}`} />
+                <Tree text={r.value} /> <CopyButton value={r.value} label={`${t("common.copy")} ${r.name}`} />
               </td>
-              <td className="faint">{r.from}</td>
+              <td className="faint">{r.from ?? t(origins[r.origin])}</td>
+              {consumers && <td className="faint">{r.consumers?.join(", ") || "–"}</td>}
             </tr>
           ))}
         </tbody>

@@ -1,11 +1,15 @@
-import { Button } from "@mantine/core";
+import { ActionIcon, Button, SegmentedControl } from "@mantine/core";
+import { X } from "lucide-react";
 import type { Attempt, Instance, Task } from "../api/client";
 import { taskVerbs } from "../domain/states";
-import { useSay } from "../i18n";
+import { type Sentence, useSay } from "../i18n";
 import { LogPanel } from "../log/LogPanel";
-import { type Intent, verbWord } from "../parts/ActionDialog";
 import { SkeletonRows } from "../parts/ErrorView";
-import type { InstanceSearch } from "../search";
+import { StateWord } from "../parts/StateIcon";
+import { type Intent, verbWord } from "../parts/verbs";
+import { type InstanceSearch, taskPanels } from "../search";
+import { Attempts } from "./Attempts";
+import { Parameters } from "./Parameters";
 import { Why } from "./Why";
 
 interface Props {
@@ -16,46 +20,75 @@ interface Props {
   loading: boolean;
   search: InstanceSearch;
   set: (part: InstanceSearch, replace?: boolean) => void;
+  onShow: (task: string) => void;
   onClose: () => void;
   onIntent: (intent: Intent) => void;
 }
 
-/** TaskPanel is one task beside the graph: its log, why it is so, and what can be done. */
-export function TaskPanel({ instance, task, name, attempts, loading, search, set, onClose, onIntent }: Props) {
+type Panel = (typeof taskPanels)[number];
+const words: Record<Panel, Sentence> = { log: "instance.log", attempts: "run.attempts", values: "instance.values", why: "run.explain" };
+
+/** TaskPanel is one task beside the graph: its log, attempts and values, why it is so, and what can be done. */
+export function TaskPanel({ instance, task, name, attempts, loading, search, set, onShow, onClose, onIntent }: Props) {
   const { t } = useSay();
   const latest = attempts.at(-1)?.number ?? 0;
   const asked = Number(search.attempt ?? 0);
   const attempt = attempts.some((a) => a.number === asked) ? asked : latest;
   const verbs = task ? taskVerbs(instance.state, task.state) : [];
-  const intents: Intent[] = verbs.flatMap((verb): Intent[] =>
-    verb === "rerun"
-      ? [
-          { verb, task: name, scope: "downstream" },
-          { verb, task: name, scope: "only" },
-        ]
-      : [{ verb, task: name }],
+  // Before the first attempt there is no log: why it has not begun is what a person wants to know.
+  const panel: Panel = attempts.length === 0 && (search.panel ?? "log") === "log" ? "why" : (search.panel ?? "log");
+  const intents: Intent[] = verbs.map(
+    (verb): Intent => (verb === "rerun" ? { verb, task: name, scope: "downstream" } : { verb, task: name }),
+  );
+  const tabs = (
+    <SegmentedControl
+      className="task-tabs"
+      aria-label={name}
+      data={taskPanels.map((p) => ({ value: p, label: t(words[p]) }))}
+      value={panel}
+      onChange={(v) => set({ panel: taskPanels.find((p) => p === v) }, true)}
+    />
   );
   return (
     <aside className="task-panel" aria-label={name}>
       {loading ? (
         <SkeletonRows />
-      ) : (
+      ) : panel === "log" ? (
         <LogPanel
+          tabs={tabs}
           id={instance.id}
           task={name}
           attempts={attempts}
           attempt={attempt}
-          stream={search.out}
-          onAttempt={(n) => set({ attempt: String(n) }, true)}
-          onStream={(out) => set({ out }, true)}
+          search={search}
+          set={set}
           onClose={onClose}
         />
+      ) : (
+        <>
+          <div className="log-head">
+            {tabs}
+            <h2 title={name}>{name}</h2>
+            {task && <StateWord state={task.state} size={14} />}
+            <ActionIcon aria-label={t("log.close")} onClick={onClose}>
+              <X size={16} />
+            </ActionIcon>
+          </div>
+          <div className="panel-body" tabIndex={0} role="region" aria-label={t(words[panel])}>
+            {panel === "attempts" ? (
+              <Attempts attempts={attempts} chosen={attempt} onLog={(n) => set({ attempt: String(n), panel: "log" })} />
+            ) : panel === "values" ? (
+              <Parameters id={instance.id} task={name} />
+            ) : (
+              <Why id={instance.id} task={name} state={task?.state ?? ""} onShow={onShow} onIntent={onIntent} />
+            )}
+          </div>
+        </>
       )}
-      {attempts.length === 0 && !loading && <Why id={instance.id} task={name} state={task?.state ?? ""} />}
       {intents.length > 0 && (
         <div className="task-actions">
           {intents.map((i) => (
-            <Button key={`${i.verb}${i.scope ?? ""}`} variant="default" onClick={() => onIntent(i)}>
+            <Button key={i.verb} variant="default" onClick={() => onIntent(i)}>
               {t(verbWord(i))}
             </Button>
           ))}

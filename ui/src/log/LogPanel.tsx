@@ -1,90 +1,73 @@
-import { ActionIcon, Button, SegmentedControl, Select, Switch } from "@mantine/core";
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { ArrowDown, Download, X } from "lucide-react";
-import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
-import { type Attempt, logURL, readLog } from "../api/client";
-import { bytes } from "../domain/format";
+import { Select } from "@mantine/core";
+import { Maximize2, Minimize2, PanelBottom, PanelRight, SquareArrowOutUpRight, X } from "lucide-react";
+import { type ReactNode, useEffect } from "react";
+import type { Attempt } from "../api/client";
 import { useSay, word } from "../i18n";
-import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { StateIcon } from "../parts/StateIcon";
 import { Took } from "../parts/Times";
-import { streams } from "../search";
+import type { InstanceSearch } from "../search";
 import { change, useSettings } from "../settings";
-import { pieces } from "./ansi";
-import { LogBuffer } from "./buffer";
-
-type Stream = (typeof streams)[number];
+import { Tool } from "./FindBar";
+import "./log.css";
+import { LogOutput } from "./LogOutput";
 
 interface Props {
+  tabs: ReactNode; // what else there is to see of the task
   id: string;
   task: string;
   attempts: Attempt[];
   attempt: number;
-  stream: Stream | undefined;
-  onAttempt: (n: number) => void;
-  onStream: (stream: Stream | undefined) => void;
+  search: InstanceSearch;
+  set: (part: InstanceSearch, replace?: boolean) => void;
   onClose: () => void;
 }
 
 /** LogPanel shows the output of one attempt and says how that attempt ended. */
-export function LogPanel({ id, task, attempts, attempt, stream, onAttempt, onStream, onClose }: Props) {
+export function LogPanel({ tabs, id, task, attempts, attempt, search, set, onClose }: Props) {
   const { t } = useSay();
-  const { logWrap } = useSettings();
+  const { logDock } = useSettings();
   const one = attempts.find((a) => a.number === attempt);
+  const full = search.full === "1";
+  useEscape(full, () => set({ full: undefined }));
   return (
-    <section className="log-panel" aria-label={t("log.title", { task })}>
+    <section className="log-panel" aria-label={t("log.title", { task })} data-full={full} data-dock={logDock}>
       <div className="log-head">
-        <h2>{task}</h2>
-        <ActionIcon className="push" aria-label={t("log.close")} onClick={onClose}>
-          <X size={16} />
-        </ActionIcon>
-      </div>
-      {one && (
-        <p className="log-attempt">
-          <StateIcon state={one.state} label={word(t, "state", one.state)} />
-          {attempts.length > 1 ? (
-            <Select
-              aria-label={t("log.attempt")}
-              data={attempts.map((a) => ({ value: String(a.number), label: `${a.number}: ${word(t, "state", a.state)}` }))}
-              value={String(attempt)}
-              onChange={(v) => onAttempt(Number(v))}
-              w={150}
-            />
-          ) : (
-            <span>{t("run.rootCauseAttempt", { n: one.number })}</span>
+        {tabs}
+        <h2 title={task}>{task}</h2>
+        <div className="log-head-tools">
+          {!full && (
+            <span className="log-wide">
+              <Tool
+                word={logDock === "right" ? "log.dockBottom" : "log.dockRight"}
+                onClick={() => change({ logDock: logDock === "right" ? "bottom" : "right" })}
+              >
+                {logDock === "right" ? <PanelBottom size={16} /> : <PanelRight size={16} />}
+              </Tool>
+            </span>
           )}
-          <span>
-            {one.reason ? word(t, "reason", one.reason) : word(t, "state", one.state)}
-            {one.reason === "exit_code" || one.exit_code !== 0 ? ` (${one.exit_code})` : ""}
+          <Tool word={full ? "log.fullEnd" : "log.full"} onClick={() => set({ full: full ? undefined : "1" })}>
+            {full ? <Minimize2 size={16} /> : <Maximize2 size={16} />}
+          </Tool>
+          <span className="log-wide">
+            <Tool word="log.window" onClick={ownWindow}>
+              <SquareArrowOutUpRight size={16} />
+            </Tool>
           </span>
-          {one.worker && <span className="faint">{t("run.onWorker", { worker: one.worker })}</span>}
-          <Took from={one.started_at} to={one.finished_at} live />
-        </p>
-      )}
+          <Tool word="log.close" onClick={onClose}>
+            <X size={16} />
+          </Tool>
+        </div>
+      </div>
+      {one && <Facts attempts={attempts} one={one} onAttempt={(n) => set({ attempt: String(n), line: undefined }, true)} />}
       {one?.message && one.reason !== "exit_code" && <p className="log-message">{one.message}</p>}
       {one ? (
-        <>
-          <div className="log-tools">
-            <SegmentedControl
-              aria-label={t("log.lines")}
-              data={[{ value: "", label: t("log.both") }, ...streams.map((s) => ({ value: s, label: s }))]}
-              value={stream ?? ""}
-              onChange={(v) => onStream(streams.find((s) => s === v))}
-            />
-            <Switch label={t("log.wrap")} checked={logWrap} onChange={(e) => change({ logWrap: e.currentTarget.checked })} />
-            <Button
-              className="push"
-              component="a"
-              variant="default"
-              href={logURL(id, task, attempt, { limit: "1048576", ...(stream ? { stream } : {}) })}
-              download={`${task}-${attempt}.log`}
-              leftSection={<Download size={13} />}
-            >
-              {t("log.download")}
-            </Button>
-          </div>
-          <Output key={`${id}/${task}/${attempt}/${stream ?? ""}`} id={id} task={task} attempt={attempt} stream={stream} wrap={logWrap} />
-        </>
+        <LogOutput
+          key={`${id}/${task}/${attempt}/${search.out ?? ""}`}
+          output={{ id, task, attempt, stream: search.out }}
+          attempts={attempts.length}
+          line={search.line}
+          set={set}
+        />
       ) : (
         <p className="empty">{t("run.notStarted")}</p>
       )}
@@ -92,130 +75,55 @@ export function LogPanel({ id, task, attempts, attempt, stream, onAttempt, onStr
   );
 }
 
-function useBuffer(id: string, task: string, attempt: number, stream: Stream | undefined): LogBuffer {
-  const buffer = useMemo(
-    () => new LogBuffer((offset, limit, signal) => readLog(id, task, attempt, offset, limit, stream ?? "", signal)),
-    [id, task, attempt, stream],
-  );
-  return buffer;
+/** ownWindow opens this very view, with nothing but the log. */
+function ownWindow(): void {
+  const url = new URL(window.location.href);
+  url.searchParams.set("full", "1");
+  window.open(url.href, "_blank", "noopener");
 }
 
-const lineHeight = 18;
-
-function Output({
-  id,
-  task,
-  attempt,
-  stream,
-  wrap,
-}: {
-  id: string;
-  task: string;
-  attempt: number;
-  stream: Stream | undefined;
-  wrap: boolean;
-}) {
-  const { t } = useSay();
-  const [epoch, setEpoch] = useState(0);
-  const fresh = useBuffer(id, task, attempt, stream);
-  const buffer = useMemo(
-    () => (epoch === 0 ? fresh : new LogBuffer((o, l, s) => readLog(id, task, attempt, o, l, stream ?? "", s))),
-    [epoch, fresh, id, task, attempt, stream],
-  );
-  const log = useSyncExternalStore(buffer.watch, buffer.get);
-  const scroller = useRef<HTMLDivElement>(null);
-  const [following, setFollowing] = useState(true);
-  const [seen, setSeen] = useState(0);
-  const rows = useVirtualizer({
-    count: log.lines.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => lineHeight,
-    getItemKey: (i) => log.lines[i]?.number ?? i,
-    overscan: 20,
-  });
+/** useEscape closes the outermost layer only: it hears the key before the page does. */
+function useEscape(on: boolean, run: () => void): void {
   useEffect(() => {
-    const started = buffer;
-    void started.begin();
-    return () => started.end();
-  }, [buffer]);
-  const count = log.lines.length;
-  useLayoutEffect(() => {
-    const box = scroller.current;
-    if (following && box && count > 0) rows.scrollToIndex(count - 1, { align: "end" });
-  }, [following, count, rows]);
-  // Lines put before the first must not move what is read.
-  const firstNumber = log.lines[0]?.number ?? 0;
-  const lastFirst = useRef(firstNumber);
-  useLayoutEffect(() => {
-    const grown = lastFirst.current - firstNumber;
-    lastFirst.current = firstNumber;
-    if (grown > 0 && !following && scroller.current) scroller.current.scrollTop += grown * lineHeight;
-  }, [firstNumber, following]);
-  const scrolled = () => {
-    const box = scroller.current;
-    if (!box) return;
-    const atEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 2 * lineHeight;
-    if (atEnd !== following) setFollowing(atEnd);
-    if (!atEnd && following) setSeen(count);
-    if (box.scrollTop < 40 * lineHeight && log.start > 0) void buffer.before();
-  };
-  if (log.loading) return <SkeletonRows rows={6} />;
-  if (log.error && !log.begun) return <ErrorView error={log.error} retry={() => setEpoch((n) => n + 1)} />;
-  const fresher = following ? 0 : Math.max(0, count - seen);
-  return (
-    <>
-      {count === 0 ? (
-        <p className="empty">{log.eof ? t("log.empty") : t("log.emptyYet")}</p>
-      ) : (
-        <div
-          className={wrap ? "log wrap" : "log"}
-          ref={scroller}
-          onScroll={scrolled}
-          tabIndex={0}
-          role="log"
-          aria-label={t("log.lines")}
-          aria-live="off"
-        >
-          <div style={{ height: rows.getTotalSize(), position: "relative" }}>
-            {rows.getVirtualItems().map((v) => (
-              <div
-                key={v.key}
-                className="log-line"
-                data-index={v.index}
-                ref={wrap ? rows.measureElement : undefined}
-                style={{ top: v.start }}
-              >
-                <LineText text={log.lines[v.index]?.text ?? ""} />
-              </div>
-            ))}
-          </div>
-        </div>
-      )}
-      <p className="log-foot faint">
-        {log.eof ? t("log.ended", { size: bytes(log.size) }) : following ? t("log.following") : t("log.paused")}
-        {!following && count > 0 && (
-          <Button variant="default" leftSection={<ArrowDown size={13} />} onClick={() => setFollowing(true)}>
-            {fresher > 0 ? t("log.new", { count: fresher }) : t("log.end")}
-          </Button>
-        )}
-      </p>
-    </>
-  );
+    if (!on) return;
+    const press = (event: KeyboardEvent) => {
+      if (
+        event.key !== "Escape" ||
+        event.defaultPrevented ||
+        document.querySelector("[role=dialog], [role=menu], [role=listbox], .log-find")
+      )
+        return;
+      event.preventDefault();
+      event.stopPropagation();
+      run();
+    };
+    window.addEventListener("keydown", press, { capture: true });
+    return () => window.removeEventListener("keydown", press, { capture: true });
+  }, [on, run]);
 }
 
-const LineText = memo(function LineText({ text }: { text: string }) {
+function Facts({ attempts, one, onAttempt }: { attempts: Attempt[]; one: Attempt; onAttempt: (n: number) => void }) {
+  const { t } = useSay();
   return (
-    <>
-      {pieces(text).map((p, i) => (
-        <span
-          // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a line never move
-          key={i}
-          className={p.className || undefined}
-          style={p.color || p.background ? { color: p.color, backgroundColor: p.background } : undefined}
-        >
-          {p.text}
-        </span>
-      ))}
-    </>
+    <p className="log-attempt">
+      <StateIcon state={one.state} label={word(t, "state", one.state)} />
+      {attempts.length > 1 ? (
+        <Select
+          aria-label={t("log.attempt")}
+          data={attempts.map((a) => ({ value: String(a.number), label: `${a.number}: ${word(t, "state", a.state)}` }))}
+          value={String(one.number)}
+          onChange={(v) => onAttempt(Number(v))}
+          w={120}
+        />
+      ) : (
+        <span>{t("run.rootCauseAttempt", { n: one.number })}</span>
+      )}
+      <span>
+        {one.reason ? word(t, "reason", one.reason) : word(t, "state", one.state)}
+        {one.reason === "exit_code" || one.exit_code !== 0 ? ` (${one.exit_code})` : ""}
+      </span>
+      {one.worker && <span className="faint">{t("run.onWorker", { worker: one.worker })}</span>}
+      <Took from={one.started_at} to={one.finished_at} live />
+    </p>
   );
-});
+}

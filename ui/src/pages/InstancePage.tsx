@@ -1,22 +1,27 @@
 import { Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useCallback, useMemo, useState } from "react";
 import type { Instance, InstanceEvent, Task } from "../api/client";
+import { neighboursQuery } from "../api/instances";
 import { attemptsQuery, eventsQuery, graphQuery, instanceQuery, layoutQuery, tasksQuery } from "../api/queries";
 import { isLive } from "../domain/states";
 import { GraphView, type NodeState } from "../graph/GraphView";
 import { type Sentence, useSay } from "../i18n";
 import { Banner } from "../instance/Banner";
+import { Compare } from "../instance/Compare";
 import { EventTable } from "../instance/EventTable";
 import { InstanceHead } from "../instance/InstanceHead";
 import { Parameters } from "../instance/Parameters";
 import { TaskPanel } from "../instance/TaskPanel";
 import { TaskTable } from "../instance/TaskTable";
+import { Unconfirmed } from "../instance/Unconfirmed";
+import "../instance/view.css";
 import { useLiveInstance } from "../live/live";
-import { ActionDialog, type Intent } from "../parts/ActionDialog";
+import { ActionDialog } from "../parts/ActionDialog";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { GanttChart } from "../parts/GanttChart";
+import type { Intent } from "../parts/verbs";
 import { type InstanceSearch, type InstanceTab, instanceTabs } from "../search";
 import { useKeys } from "../shell/keys";
 
@@ -27,6 +32,7 @@ const words: Record<InstanceTab, Sentence> = {
   tasks: "run.tasks",
   params: "run.params",
   events: "run.events",
+  compare: "instance.compare",
 };
 const phone = window.matchMedia("(max-width: 640px)");
 
@@ -51,14 +57,33 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
   // On a phone the list of tasks comes first: a graph is drawn on request.
   const tab = search.tab ?? (phone.matches ? "tasks" : "graph");
   const set = (part: InstanceSearch, replace = false) => void go({ search: (s) => ({ ...s, ...part }), replace });
-  const choose = (task: string) =>
-    set({ task, attempt: undefined, line: undefined, panel: search.panel ?? "log" }, search.task !== undefined);
-  const states = useMemo(() => new Map<string, NodeState>(tasks.map((x) => [x.name, { state: x.state, note: noteOf(x) }])), [tasks]);
+  // The same function while it does the same: every node of the graph is given it.
+  const choose = useCallback(
+    (task: string) =>
+      void go({
+        search: (s) => ({ ...s, task, attempt: undefined, line: undefined, panel: s.panel ?? "log" }),
+        replace: search.task !== undefined,
+      }),
+    [go, search.task],
+  );
+  const states = useMemo(() => nodeStates(tasks), [tasks]);
   const order = useMemo(() => new Map(tasks.map((x, i) => [x.name, i])), [tasks]);
   const failed = tasks.find((x) => x.state === "failed") ?? tasks.find((x) => x.state === "killed");
-  const keys = useMemo(
-    () => ({
+  const around = useQuery(neighboursQuery(id));
+  const leave = useNavigate();
+  const keys = useMemo(() => {
+    const beside = (to: string | undefined) => {
+      if (to) void leave({ to: "/p/$project/r/$id", params: { project: instance.project, id: to }, search: { tab: search.tab } });
+    };
+    return {
       ...Object.fromEntries(instanceTabs.map((x, i) => [String(i + 1), () => void go({ search: (s) => ({ ...s, tab: x }) })])),
+      "[": () => beside(around.data?.previous),
+      "]": () => beside(around.data?.next),
+      r: () => setIntent({ verb: "rerun" }),
+      e: () => {
+        const task = search.task ?? failed?.name;
+        if (task !== undefined) void go({ search: (s) => ({ ...s, task, panel: "why" as const }) });
+      },
       f: () => window.dispatchEvent(new Event("porpoise:fit")),
       l: () => {
         const task = search.task ?? failed?.name;
@@ -66,9 +91,8 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
       },
       // biome-ignore lint/correctness/noComponentHookFactories: it is the name of a key
       Escape: () => void go({ search: (s) => ({ ...s, task: undefined, panel: undefined, attempt: undefined, line: undefined }) }),
-    }),
-    [go, search.task, failed?.name],
-  );
+    };
+  }, [go, leave, instance.project, around.data, search.task, search.tab, failed?.name]);
   useKeys(keys);
   return (
     <div className="page fill instance">
@@ -76,9 +100,12 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
       <Banner
         instance={instance}
         tasks={tasks}
-        onLog={(task, attempt) => set({ task, attempt: String(attempt), panel: "log" })}
+        onLog={(task, attempt, line) => set({ task, attempt: String(attempt), line, out: undefined, panel: "log" })}
         onShow={(task) => set({ task, tab: "graph" })}
+        onIntent={setIntent}
+        onCompare={around.data?.last_success ? () => set({ tab: "compare", with: around.data?.last_success, task: undefined }) : undefined}
       />
+      <Unconfirmed id={id} tasks={tasks} />
       <div className="split" data-panel={search.task !== undefined}>
         <Tabs value={tab} onChange={(v) => set({ tab: instanceTabs.find((x) => x === v) })} keepMounted={false} className="tabs">
           <Tabs.List aria-label={instance.workflow}>
@@ -94,13 +121,16 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
           <Tabs.Panel value="gantt">
             <History id={id}>
               {(events) => (
-                <GanttChart
+                <Chart
+                  instance={instance}
                   events={events}
                   order={order}
                   states={states}
                   live={live}
                   sort={search.sort ?? "start"}
                   onSort={(sort) => set({ sort }, true)}
+                  zoom={search.zoom}
+                  onZoom={(zoom) => set({ zoom })}
                   chosen={search.task}
                   onChoose={choose}
                 />
@@ -108,13 +138,33 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
             </History>
           </Tabs.Panel>
           <Tabs.Panel value="tasks">
-            <TaskTable tasks={tasks} live={live} chosen={search.task} onChoose={choose} />
+            <TaskTable
+              tasks={tasks}
+              live={live}
+              chosen={search.task}
+              // On a phone the list opens on what is wrong; a choice made stays in the address.
+              problems={search.problems === undefined ? phone.matches && failed !== undefined : search.problems === "1"}
+              onProblems={(on) => set({ problems: on ? "1" : "0" }, true)}
+              onChoose={choose}
+            />
           </Tabs.Panel>
           <Tabs.Panel value="params">
-            <Parameters instance={instance} tasks={tasks} />
+            <Parameters id={id} />
           </Tabs.Panel>
           <Tabs.Panel value="events">
-            <History id={id}>{(events) => <EventTable events={events} />}</History>
+            <History id={id}>
+              {(events) => (
+                <EventTable
+                  instance={instance}
+                  events={events}
+                  filter={search.ev ?? ""}
+                  onFilter={(ev) => set({ ev: ev || undefined }, true)}
+                />
+              )}
+            </History>
+          </Tabs.Panel>
+          <Tabs.Panel value="compare">
+            <Compare instance={instance} tasks={tasks} other={search.with} onOther={(x) => set({ with: x })} onChoose={choose} />
           </Tabs.Panel>
         </Tabs>
         {search.task !== undefined && (
@@ -125,17 +175,18 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
             search={search}
             set={set}
             onIntent={setIntent}
+            onShow={choose}
           />
         )}
       </div>
-      <ActionDialog id={id} workflow={instance.workflow} intent={intent} onClose={() => setIntent(undefined)} />
+      <ActionDialog instance={instance} intent={intent} onClose={() => setIntent(undefined)} />
     </div>
   );
 }
 
-/** noteOf is what a node says beside its state: which attempt it is at, when not the first. */
-function noteOf(task: Task): string {
-  return task.attempts > 1 ? `#${task.attempts}` : "";
+/** nodeStates is what the graph says of each task. */
+function nodeStates(tasks: Task[]): Map<string, NodeState> {
+  return new Map(tasks.map((x) => [x.name, { state: x.state, attempts: x.attempts, from: x.started_at, to: x.finished_at }]));
 }
 
 type Set = (part: InstanceSearch, replace?: boolean) => void;
@@ -168,6 +219,13 @@ function Drawing({ instance, states, search, set, choose }: DrawingProps) {
   );
 }
 
+/** Chart is the Gantt chart with the edges of the version that ran, which its critical path follows. */
+function Chart({ instance, ...rest }: { instance: Instance } & Omit<React.ComponentProps<typeof GanttChart>, "needs">) {
+  const graph = useQuery(graphQuery(instance.project, instance.workflow, instance.version));
+  const needs = useMemo(() => new Map(graph.data?.tasks.map((x) => [x.name, x.needs ?? []])), [graph.data]);
+  return <GanttChart {...rest} needs={needs} />;
+}
+
 function History({ id, children }: { id: string; children: (events: InstanceEvent[]) => React.ReactNode }) {
   const events = useQuery(eventsQuery(id));
   if (events.isError) return <ErrorView error={events.error} retry={() => void events.refetch()} />;
@@ -182,11 +240,12 @@ interface PanelProps {
   search: InstanceSearch;
   set: Set;
   onIntent: (intent: Intent) => void;
+  onShow: (task: string) => void;
 }
 
-function Panel({ instance, task, name, search, set, onIntent }: PanelProps) {
+function Panel({ instance, task, name, search, set, onIntent, onShow }: PanelProps) {
   const attempts = useQuery(attemptsQuery(instance.id, name));
-  const close = () => set({ task: undefined, panel: undefined, attempt: undefined, line: undefined });
+  const close = () => set({ task: undefined, panel: undefined, attempt: undefined, line: undefined, full: undefined });
   if (attempts.isError) return <ErrorView error={attempts.error} retry={() => void attempts.refetch()} />;
   return (
     <TaskPanel
@@ -199,6 +258,7 @@ function Panel({ instance, task, name, search, set, onIntent }: PanelProps) {
       set={set}
       onClose={close}
       onIntent={onIntent}
+      onShow={onShow}
     />
   );
 }

@@ -1,132 +1,176 @@
-import { Button, Select } from "@mantine/core";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useCallback, useMemo } from "react";
-import { countsQuery, instancesQuery, projectsQuery, workflowsQuery } from "../api/queries";
-import { instanceStates } from "../domain/states";
+import { useCallback, useMemo, useState } from "react";
+import type { BulkVerb } from "../api/commands";
+import { countsQuery } from "../api/queries";
 import { useSay, word } from "../i18n";
-import { useNow } from "../live/clock";
+import { BulkBar } from "../instance/list/BulkBar";
+import { BulkDialog, type BulkIntent } from "../instance/list/BulkDialog";
+import { type Choice, isChosen, nothing, range, toggle } from "../instance/list/choice";
+import { Export } from "../instance/list/Export";
+import { Filters, spanWords } from "../instance/list/Filters";
+import { defaultSpan, filterOf, narrows, scopeOf } from "../instance/list/filter";
+import { Histogram } from "../instance/list/Histogram";
+import "../instance/list/list.css";
+import { useFeed } from "../instance/list/useFeed";
+import { Views } from "../instance/list/Views";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { EndlessInstances } from "../parts/InstanceTable";
-import { StateIcon } from "../parts/StateIcon";
-import { type InstancesSearch, type Span, spans } from "../search";
+import type { InstancesSearch } from "../search";
+import { type Keys, useKeys } from "../shell/keys";
 
 const route = getRouteApi("/runs");
-const spanMs: Record<Span, number> = { "1h": 3_600_000, "24h": 86_400_000, "7d": 604_800_000, any: 0 };
-const spanWords = { "1h": "runs.last1h", "24h": "runs.last24h", "7d": "runs.last7d", any: "runs.anyTime" } as const;
-
-/** since is rounded to the minute, so that the same page asks the same question. */
-function since(span: Span, now: number): string | undefined {
-  if (span === "any") return undefined;
-  return new Date(Math.floor((now - spanMs[span]) / 60_000) * 60_000).toISOString();
-}
 
 export function InstancesPage() {
   const { t } = useSay();
   const search = route.useSearch();
   const go = route.useNavigate();
-  const now = useNow(false);
-  const span = search.span ?? "24h";
-  const minute = Math.floor(now / 60_000);
-  const scope = useMemo(
-    () => ({ project: search.project, workflow: search.project ? search.workflow : undefined, from: since(span, minute * 60_000) }),
-    [search.project, search.workflow, span, minute],
-  );
-  const list = useInfiniteQuery(instancesQuery({ ...scope, state: search.st }));
+  const address = JSON.stringify(search);
+  // The list stands still: its "now" is the moment at which it was asked for.
+  const [asked, setAsked] = useState({ epoch: 0, now: Date.now() });
+  const renew = useCallback(() => setAsked((was) => ({ epoch: was.epoch + 1, now: Date.now() })), []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the address stands for what is in it
+  const filter = useMemo(() => filterOf(search, asked.now), [address, asked.now]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the address stands for what is in it
+  const scope = useMemo(() => scopeOf(search, asked.now), [address, asked.now]);
+  const feed = useFeed(filter, asked.epoch, renew);
+  const [choice, setChoice] = useState<{ of: string; is: Choice }>({ of: address, is: nothing });
+  // Another filter is another list: what was chosen of the last one is let go.
+  const chosen = choice.of === address ? choice.is : nothing;
+  const choose = useCallback((is: Choice) => setChoice({ of: address, is }), [address]);
+  const [cursor, setCursor] = useState(-1);
+  const [intent, setIntent] = useState<BulkIntent>();
+  const filterBy = (part: InstancesSearch) => void go({ search: (s) => ({ ...s, ...part }), replace: true });
   const counts = useQuery(countsQuery(scope));
-  const projects = useQuery(projectsQuery);
-  const workflows = useQuery({ ...workflowsQuery(search.project ?? ""), enabled: search.project !== undefined });
-  const items = useMemo(() => list.data?.pages.flatMap((p) => p.items) ?? [], [list.data]);
-  const fetchMore = list.fetchNextPage;
-  const onMore = useCallback(() => void fetchMore(), [fetchMore]);
-  const chosen = search.st?.split(",") ?? [];
-  const filter = (part: InstancesSearch) => void go({ search: (s) => ({ ...s, ...part }), replace: true });
-  const toggle = (state: string) => {
-    const next = chosen.includes(state) ? chosen.filter((s) => s !== state) : [...chosen, state];
-    filter({ st: next.join(",") || undefined });
+  const matching = matchingOf(search, counts.data);
+  const order = useMemo(() => feed.items.map((i) => i.id), [feed.items]);
+  const pick = useCallback(
+    (id: string, ranged: boolean) => choose(ranged ? range(chosen, id, order) : toggle(chosen, id)),
+    [choose, chosen, order],
+  );
+  useKeys(useListKeys({ order, cursor, setCursor, pick, clear: () => choose(nothing) }));
+  const verb = (v: BulkVerb, force: boolean) => {
+    const rows = chosen.all ? { ...filter, to: filter.to ?? new Date().toISOString() } : feed.items.filter((i) => chosen.ids.has(i.id));
+    setIntent({ verb: v, force, rows });
   };
-  const count = (state: string) => counts.data?.states[state] ?? 0;
-  const shown = instanceStates.filter((s) => count(s) > 0 || chosen.includes(s));
-  const hiding = [
-    ...chosen.map((s) => word(t, "state", s)),
-    ...(search.project ? [search.project] : []),
-    ...(search.workflow ? [search.workflow] : []),
-    ...(span !== "any" ? [t(spanWords[span])] : []),
-  ];
+  const picking = useMemo(() => ({ cursor, isChosen: (id: string) => isChosen(chosen, id), onToggle: pick }), [cursor, chosen, pick]);
   return (
-    <div className="page fill">
-      <h1>{t("runs.title")}</h1>
-      <div className="filters">
-        <Select
-          data-filter
-          aria-label={t("runs.filterProject")}
-          placeholder={t("runs.filterProject")}
-          data={projects.data?.map((p) => p.name) ?? []}
-          value={search.project ?? null}
-          onChange={(v) => filter({ project: v ?? undefined, workflow: undefined })}
-          clearable
-          searchable
-          clearButtonProps={{ "aria-label": t("common.clear") }}
-        />
-        <Select
-          aria-label={t("runs.filterWorkflow")}
-          placeholder={t("runs.filterWorkflow")}
-          data={workflows.data?.map((w) => w.name) ?? []}
-          value={search.workflow ?? null}
-          onChange={(v) => filter({ workflow: v ?? undefined })}
-          disabled={!search.project}
-          clearable
-          searchable
-          clearButtonProps={{ "aria-label": t("common.clear") }}
-        />
-        <Select
-          aria-label={t("runs.filterTime")}
-          data={spans.map((s) => ({ value: s, label: t(spanWords[s]) }))}
-          value={span}
-          onChange={(v) => filter({ span: spans.find((s) => s === v) })}
-        />
-        <fieldset className="counts" aria-label={t("runs.state")}>
-          {shown.map((s) => (
-            <button key={s} type="button" aria-pressed={chosen.includes(s)} onClick={() => toggle(s)}>
-              <StateIcon state={s} />
-              {word(t, "state", s)}
-              <b className="num">{count(s) >= (counts.data?.at_most ?? Number.POSITIVE_INFINITY) ? `${count(s)}+` : count(s)}</b>
-            </button>
-          ))}
-        </fieldset>
-        {(chosen.length > 0 || search.project) && (
-          <Button variant="subtle" onClick={() => void go({ search: {}, replace: true })}>
-            {t("common.clear")}
-          </Button>
-        )}
+    <div className="page fill instances-page">
+      <div className="title-row">
+        <h1>{t("runs.title")}</h1>
+        <Export filter={filter} search={search} now={asked.now} />
       </div>
-      {list.isError ? (
-        <ErrorView error={list.error} retry={() => void list.refetch()} />
-      ) : list.isPending ? (
+      <Views search={search} now={asked.now} />
+      <Filters search={search} now={asked.now} onFilter={filterBy} onClear={() => void go({ search: {}, replace: true })} />
+      <Histogram scope={scope} state={search.st} onWindow={(w) => void go({ search: (s) => ({ ...s, ...w, span: undefined }) })} />
+      {feed.fresh && (
+        <Button variant="default" className="fresh" onClick={feed.showNew}>
+          {t("instances.fresh", { count: Number.parseInt(feed.fresh, 10), n: feed.fresh })}
+        </Button>
+      )}
+      {feed.error !== undefined ? (
+        <ErrorView error={feed.error} retry={feed.retry} />
+      ) : feed.pending ? (
         <SkeletonRows rows={8} />
-      ) : items.length === 0 ? (
-        <div className="empty">
-          <p>{t("runs.empty")}</p>
-          {hiding.length > 0 && <p className="faint">{t("runs.emptyFilters", { filters: hiding.join(", ") })}</p>}
-          {span !== "any" && span !== "7d" && (
-            <Button variant="default" onClick={() => filter({ span: "7d" })}>
-              {t("runs.widen")}
-            </Button>
-          )}
-        </div>
+      ) : feed.items.length === 0 && !feed.more ? (
+        <Empty search={search} onFilter={filterBy} />
       ) : (
         <>
           <EndlessInstances
-            items={items}
+            items={feed.items}
             label={t("runs.title")}
-            more={list.hasNextPage}
-            loading={list.isFetchingNextPage}
-            onMore={onMore}
+            more={feed.more}
+            loading={feed.loadingMore}
+            onMore={feed.readMore}
+            picking={picking}
+            onSight={feed.setInSight}
           />
           <p className="faint meta">
-            {list.hasNextPage ? t("runs.shownMore", { count: items.length }) : t("runs.shown", { count: items.length })}
+            {feed.more ? t("runs.shownMore", { count: feed.items.length }) : t("runs.shown", { count: feed.items.length })}
+            {narrows(search) && ` · ${t("instances.narrowed")}`}
           </p>
         </>
+      )}
+      {(chosen.all || chosen.ids.size > 0) && (
+        <BulkBar
+          choice={chosen}
+          matching={matching}
+          onAll={() => choose({ ...chosen, all: true })}
+          onClear={() => choose(nothing)}
+          onVerb={verb}
+        />
+      )}
+      <BulkDialog
+        intent={intent}
+        onClose={() => {
+          setIntent(undefined);
+          choose(nothing);
+        }}
+      />
+    </div>
+  );
+}
+
+/** matchingOf is how many rows the filter shows; "" where only a walk through them would tell. */
+function matchingOf(search: InstancesSearch, counts: { states: Record<string, number>; at_most: number } | undefined): string {
+  if (!counts || narrows(search)) return "";
+  const states = search.st?.split(",") ?? Object.keys(counts.states);
+  const n = states.reduce((sum, s) => sum + (counts.states[s] ?? 0), 0);
+  return states.some((s) => (counts.states[s] ?? 0) >= counts.at_most) ? `${n}+` : String(n);
+}
+
+interface ListKeys {
+  order: string[];
+  cursor: number;
+  setCursor: (at: number) => void;
+  pick: (id: string, range: boolean) => void;
+  clear: () => void;
+}
+
+function useListKeys({ order, cursor, setCursor, pick, clear }: ListKeys): Keys {
+  return useMemo(() => {
+    const move = (by: number) => setCursor(Math.min(order.length - 1, Math.max(0, cursor + by)));
+    const at = (ranged: boolean) => {
+      const id = order[Math.max(0, cursor)];
+      if (id !== undefined) pick(id, ranged);
+    };
+    // The names of keys, by text: capitals would look like components.
+    return Object.fromEntries([
+      ["j", () => move(1)],
+      ["ArrowDown", () => move(1)],
+      ["k", () => move(-1)],
+      ["ArrowUp", () => move(-1)],
+      ["x", () => at(false)],
+      ["X", () => at(true)],
+      // An open menu is the layer above: the key is its own.
+      ["Escape", () => document.querySelector("[role=menu]") === null && clear()],
+    ]);
+  }, [order, cursor, setCursor, pick, clear]);
+}
+
+function Empty({ search, onFilter }: { search: InstancesSearch; onFilter: (part: InstancesSearch) => void }) {
+  const { t } = useSay();
+  const span = search.span ?? defaultSpan;
+  const windowed = search.from !== undefined || search.to !== undefined;
+  const hiding = [
+    ...(search.st?.split(",") ?? []).map((s) => word(t, "state", s)),
+    search.project,
+    search.workflow,
+    search.v === undefined ? undefined : t("common.version", { n: search.v }),
+    search.param,
+    search.longer === undefined ? undefined : `> ${search.longer}`,
+    search.by === undefined ? undefined : t("common.by", { name: search.by }),
+    windowed ? t("instances.window") : span === "any" ? undefined : t(spanWords[span]),
+  ].filter((x) => x !== undefined);
+  return (
+    <div className="empty">
+      <p>{t("runs.empty")}</p>
+      {hiding.length > 0 && <p className="faint">{t("runs.emptyFilters", { filters: hiding.join(", ") })}</p>}
+      {(windowed || (span !== "any" && span !== "7d")) && (
+        <Button variant="default" onClick={() => onFilter({ span: "7d", from: undefined, to: undefined })}>
+          {t("runs.widen")}
+        </Button>
       )}
     </div>
   );

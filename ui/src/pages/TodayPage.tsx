@@ -1,10 +1,8 @@
-import { Button } from "@mantine/core";
-import { useInfiniteQuery, useMutation, useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
-import { Play } from "lucide-react";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
-import { start } from "../api/commands";
-import { instancesQuery, mastersQuery, projectsQuery, workersQuery, workflowsQuery } from "../api/queries";
+import { FirstSteps } from "../account/FirstSteps";
+import { instancesQuery, mastersQuery, workersQuery } from "../api/queries";
 import { useSay } from "../i18n";
 import { useNow } from "../live/clock";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
@@ -30,7 +28,7 @@ export function TodayPage() {
         <h1>{t("today.title")}</h1>
         <ClusterLine />
       </div>
-      {latest.isSuccess && last.length === 0 && <Welcome />}
+      {latest.isSuccess && failed.isSuccess && <FirstSteps latest={last} failed={bad.at(-1)} />}
       <section>
         <h2>
           {t("today.failed")}
@@ -92,42 +90,5 @@ function ClusterLine() {
         slots: workers.data.items.reduce((sum, w) => sum + (w.slots ?? 0), 0),
       })}
     </p>
-  );
-}
-
-/** Welcome stands while nothing has ever run: the way to a first green instance. */
-function Welcome() {
-  const { t } = useSay();
-  const go = useNavigate();
-  const projects = useQuery(projectsQuery);
-  const project = projects.data?.find((p) => p.name === "examples") ?? projects.data?.[0];
-  const workflows = useQuery({ ...workflowsQuery(project?.name ?? ""), enabled: project !== undefined });
-  const example = workflows.data?.find((w) => w.name === "hello") ?? workflows.data?.find((w) => w.published > 0);
-  const run = useMutation({
-    mutationFn: start,
-    onSuccess: (started) => void go({ to: "/p/$project/r/$id", params: { project: project?.name ?? "-", id: started.instance_id } }),
-  });
-  return (
-    <section className="welcome">
-      <h2>{t("today.welcome")}</h2>
-      <ol>
-        <li>{t("today.step1")}</li>
-        <li>{t("today.step2")}</li>
-        <li>{t("today.step3")}</li>
-        <li>{t("today.step4")}</li>
-      </ol>
-      {project && example && (
-        <Button
-          leftSection={<Play size={14} />}
-          loading={run.isPending}
-          onClick={() =>
-            run.mutate({ project: project.name, workflow: example.name, params: {}, key: crypto.randomUUID?.() ?? String(Date.now()) })
-          }
-        >
-          {t("today.runExample", { name: example.name })}
-        </Button>
-      )}
-      {run.isError && <ErrorView error={run.error} />}
-    </section>
   );
 }

@@ -1,16 +1,15 @@
 import { Button, Tabs } from "@mantine/core";
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Play } from "lucide-react";
+import { Pencil, Play } from "lucide-react";
 import { lazy, Suspense } from "react";
-import { publish } from "../api/commands";
-import { graphQuery, instancesQuery, layoutQuery, projectsQuery, versionQuery, versionsQuery, workflowQuery } from "../api/queries";
+import { graphQuery, instancesQuery, layoutQuery, projectsQuery, versionQuery, workflowQuery } from "../api/queries";
 import { useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { InstanceTable } from "../parts/InstanceTable";
 import { StartDialog } from "../parts/StartDialog";
-import { Ago } from "../parts/Times";
 import { type HubSearch, hubTabs } from "../search";
+import { VersionsTab } from "../versions/VersionsTab";
 
 const GraphView = lazy(() => import("../graph/GraphView").then((m) => ({ default: m.GraphView })));
 const route = getRouteApi("/p/$project/w/$workflow");
@@ -44,6 +43,13 @@ export function WorkflowPage() {
         <span className="faint num">{w.published > 0 ? t("common.version", { n: w.published }) : t("workflows.notPublished")}</span>
         <Button
           className="push"
+          variant="default"
+          leftSection={<Pencil size={14} />}
+          renderRoot={(props) => <Link {...props} to="/p/$project/w/$workflow/edit" params={{ project, workflow: name }} />}
+        >
+          {t("hub.edit")}
+        </Button>
+        <Button
           leftSection={<Play size={14} />}
           onClick={() => set({ start: "1" })}
           disabled={refused || version === 0}
@@ -68,7 +74,13 @@ export function WorkflowPage() {
           <Instances project={project} workflow={name} />
         </Tabs.Panel>
         <Tabs.Panel value="versions">
-          <Versions project={project} workflow={name} mayPublish={role !== undefined && role !== "viewer" && role !== "operator"} />
+          <VersionsTab
+            project={project}
+            workflow={name}
+            latest={w.latest}
+            draft={w.draft_revision > 0}
+            mayEdit={role !== undefined && role !== "viewer" && role !== "operator"}
+          />
         </Tabs.Panel>
         <Tabs.Panel value="definition">
           <Definition project={project} workflow={name} version={version} />
@@ -113,56 +125,6 @@ function Instances({ project, workflow }: Of) {
           {t("today.more")}
         </Link>
       )}
-    </>
-  );
-}
-
-function Versions({ project, workflow, mayPublish }: Of & { mayPublish: boolean }) {
-  const { t } = useSay();
-  const client = useQueryClient();
-  const versions = useQuery(versionsQuery(project, workflow));
-  const set = useMutation({
-    mutationFn: (n: number) => publish(project, workflow, n),
-    onSuccess: () => client.invalidateQueries({ queryKey: ["workflow", project, workflow] }),
-  });
-  if (versions.isError) return <ErrorView error={versions.error} retry={() => void versions.refetch()} />;
-  if (versions.isPending) return <SkeletonRows />;
-  return (
-    <>
-      {set.isError && <ErrorView error={set.error} />}
-      <table className="plain">
-        <thead>
-          <tr>
-            <th>{t("hub.startVersion")}</th>
-            <th>{t("runs.created")}</th>
-            <th>{t("hub.createdBy")}</th>
-            <th aria-label={t("hub.publish")} />
-          </tr>
-        </thead>
-        <tbody>
-          {versions.data.items.map((v) => (
-            <tr key={v.version}>
-              <td>
-                <Link to="." search={{ tab: "definition", v: String(v.version) }} className="num">
-                  {t("common.version", { n: v.version })}
-                </Link>{" "}
-                {v.published && <span className="tag">{t("hub.published")}</span>}
-              </td>
-              <td className="faint">
-                <Ago at={v.created_at} />
-              </td>
-              <td className="faint">{v.created_by}</td>
-              <td className="end">
-                {!v.published && (
-                  <Button variant="default" disabled={!mayPublish} loading={set.isPending} onClick={() => set.mutate(v.version)}>
-                    {t("hub.publish")}
-                  </Button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
     </>
   );
 }

@@ -1,101 +1,133 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { TextInput } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Play } from "lucide-react";
-import { useMemo } from "react";
-import type { Instance } from "../api/client";
-import { instancesQuery, workflowsQuery } from "../api/queries";
-import { useSay, word } from "../i18n";
+import { Plus, Search, Users } from "lucide-react";
+import { exportWorkflow } from "../account/definition";
+import { matching } from "../account/matching";
+import { useFresh } from "../account/useFresh";
+import { CopyWorkflow, NewWorkflow } from "../account/WorkflowDialogs";
+import { WorkflowTable } from "../account/WorkflowTable";
+import { deleteWorkflow, type WorkflowOverview, workflowOverviewQuery } from "../api/account";
+import { useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
-import { StateIcon } from "../parts/StateIcon";
-import { Ago } from "../parts/Times";
+import { Guarded } from "../parts/Guarded";
+import { TypedDelete } from "../parts/TypedDelete";
+import type { WorkflowsSearch } from "../searchAccount";
+import { useWhyNot } from "../shell/me";
+import "../account/account.css";
 
 const route = getRouteApi("/p/$project/workflows");
-const stripLength = 10;
 
-/** Strip is the last instances of a workflow, the newest at the right. */
-export function Strip({ items }: { items: Instance[] }) {
-  const { t } = useSay();
-  if (items.length === 0) return <span className="faint">{t("workflows.never")}</span>;
-  return (
-    <span className="strip">
-      {[...items].reverse().map((i) => (
-        <Link key={i.id} to="/p/$project/r/$id" params={{ project: i.project, id: i.id }} title={`${i.id} ${word(t, "state", i.state)}`}>
-          <StateIcon state={i.state} label={`${i.id} ${word(t, "state", i.state)}`} />
-        </Link>
-      ))}
-    </span>
-  );
-}
-
+/** WorkflowsPage lists a project's workflows with what each did last. */
 export function WorkflowsPage() {
   const { t } = useSay();
   const { project } = route.useParams();
-  const workflows = useQuery(workflowsQuery(project));
-  const latest = useInfiniteQuery(instancesQuery({ project }, 200));
-  const byWorkflow = useMemo(() => {
-    const map = new Map<string, Instance[]>();
-    for (const i of latest.data?.pages[0]?.items ?? []) {
-      const list = map.get(i.workflow) ?? [];
-      if (list.length < stripLength) list.push(i);
-      map.set(i.workflow, list);
-    }
-    return map;
-  }, [latest.data]);
+  const search = route.useSearch();
+  const go = route.useNavigate();
+  const workflows = useQuery(workflowOverviewQuery(project));
+  const why = useWhyNot(project)("editor");
+  useFresh("overview");
+  const set = (part: WorkflowsSearch, replace = false) => void go({ search: (s) => ({ ...s, ...part }), replace });
+  const list = workflows.data ?? [];
+  const create = (
+    <Guarded leftSection={<Plus size={14} />} why={why} onClick={() => set({ new: "1" })}>
+      {t("account.workflows.new")}
+    </Guarded>
+  );
   return (
-    <div className="page">
+    <div className="page fill">
       <nav className="crumbs" aria-label={t("nav.projects")}>
         <Link to="/projects">{t("nav.projects")}</Link>
       </nav>
-      <h1>{t("workflows.title", { project })}</h1>
+      <div className="title-row">
+        <h1>{t("workflows.title", { project })}</h1>
+        <Link to="/p/$project/members" params={{ project }} className="button-link push">
+          <Users size={13} aria-hidden="true" /> {t("account.projects.members")}
+        </Link>
+        {create}
+      </div>
       {workflows.isError ? (
         <ErrorView error={workflows.error} retry={() => void workflows.refetch()} />
       ) : workflows.isPending ? (
         <SkeletonRows />
-      ) : workflows.data.length === 0 ? (
-        <p className="empty">{t("workflows.empty")}</p>
+      ) : list.length === 0 ? (
+        <div className="empty">
+          <h2>{t("account.workflows.emptyTitle")}</h2>
+          <p>{t("account.workflows.empty", { project })}</p>
+          <div>{create}</div>
+        </div>
       ) : (
-        <table className="plain">
-          <thead>
-            <tr>
-              <th>{t("workflows.name")}</th>
-              <th>{t("workflows.published")}</th>
-              <th>{t("workflows.last")}</th>
-              <th>{t("workflows.updated")}</th>
-              <th aria-label={t("hub.start")} />
-            </tr>
-          </thead>
-          <tbody>
-            {workflows.data.map((w) => (
-              <tr key={w.id}>
-                <td>
-                  <Link to="/p/$project/w/$workflow" params={{ project, workflow: w.name }}>
-                    {w.name}
-                  </Link>
-                  <div className="faint about">{w.description}</div>
-                </td>
-                <td className="num">{w.published > 0 ? t("common.version", { n: w.published }) : t("workflows.notPublished")}</td>
-                <td>
-                  <Strip items={byWorkflow.get(w.name) ?? []} />
-                </td>
-                <td className="faint">
-                  <Ago at={w.updated_at} />
-                </td>
-                <td className="end">
-                  <Link
-                    to="/p/$project/w/$workflow"
-                    params={{ project, workflow: w.name }}
-                    search={{ start: "1" }}
-                    className="button-link"
-                    aria-label={`${t("hub.start")} ${w.name}`}
-                  >
-                    <Play size={13} aria-hidden="true" /> {t("hub.start")}
-                  </Link>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <List list={list} search={search} set={set} />
       )}
+      <NewWorkflow project={project} opened={search.new === "1" && why === undefined} onClose={() => set({ new: undefined }, true)} />
+      <CopyWorkflow workflow={list.find((w) => w.name === search.copy)} onClose={() => set({ copy: undefined }, true)} />
+      <Delete project={project} workflow={list.find((w) => w.name === search.delete)} onClose={() => set({ delete: undefined }, true)} />
     </div>
+  );
+}
+
+interface ListProps {
+  list: WorkflowOverview[];
+  search: WorkflowsSearch;
+  set: (part: WorkflowsSearch, replace?: boolean) => void;
+}
+
+function List({ list, search, set }: ListProps) {
+  const { t } = useSay();
+  const { project } = route.useParams();
+  const shown = matching(list, search.q ?? "");
+  const save = useMutation({ mutationFn: (workflow: string) => exportWorkflow({ project, workflow }) });
+  return (
+    <>
+      <div className="list-tools">
+        <TextInput
+          data-filter
+          aria-label={t("account.workflows.filter")}
+          placeholder={t("account.workflows.filter")}
+          leftSection={<Search size={13} />}
+          value={search.q ?? ""}
+          onChange={(e) => set({ q: e.currentTarget.value || undefined }, true)}
+        />
+        <span className="faint" role="status">
+          {t("account.workflows.count", { count: shown.length })}
+        </span>
+      </div>
+      {save.isError && <ErrorView error={save.error} />}
+      {shown.length === 0 ? (
+        <div className="empty">
+          <p>{t("account.workflows.noMatch", { text: search.q ?? "" })}</p>
+          <button type="button" className="link" onClick={() => set({ q: undefined }, true)}>
+            {t("account.workflows.clear")}
+          </button>
+        </div>
+      ) : (
+        <WorkflowTable
+          list={shown}
+          onCopy={(name) => set({ copy: name })}
+          onExport={(name) => save.mutate(name)}
+          onDelete={(name) => set({ delete: name })}
+        />
+      )}
+    </>
+  );
+}
+
+function Delete({ project, workflow, onClose }: { project: string; workflow: WorkflowOverview | undefined; onClose: () => void }) {
+  const { t } = useSay();
+  const client = useQueryClient();
+  return (
+    <TypedDelete
+      name={workflow?.name}
+      about={t("account.workflows.deleteAsk")}
+      remove={(name) => deleteWorkflow(project, name)}
+      onClose={onClose}
+      onDone={(name) => {
+        notifications.show({ message: t("account.workflows.deleted", { name }), autoClose: 3000, withCloseButton: false });
+        void client.invalidateQueries({ queryKey: ["overview"] });
+        void client.invalidateQueries({ queryKey: ["workflows"] });
+        onClose();
+      }}
+    />
   );
 }

@@ -26,11 +26,14 @@ export function ErrorView({ error, retry }: { error: unknown; retry?: () => void
           </ul>
         )}
         {e?.requestId && <p className="faint mono">{t("error.requestId", { id: e.requestId })}</p>}
-        {retry && (
-          <Button variant="default" onClick={retry}>
-            {t("error.retry")}
-          </Button>
-        )}
+        <div className="error-acts">
+          {retry && (
+            <Button variant="default" onClick={retry}>
+              {t("error.retry")}
+            </Button>
+          )}
+          {e?.status === 404 && <a href={document.baseURI}>{t("nav.home")}</a>}
+        </div>
       </div>
     </div>
   );

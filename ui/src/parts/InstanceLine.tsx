@@ -4,6 +4,7 @@ import type { Instance } from "../api/client";
 import { explainQuery } from "../api/queries";
 import { rootCauses } from "../domain/explain";
 import { useSay, word } from "../i18n";
+import { sentence } from "../instance/Why";
 import { StateIcon } from "./StateIcon";
 import { Ago } from "./Times";
 
@@ -22,7 +23,11 @@ export function InstanceLine({ i }: { i: Instance }) {
             {i.workflow} <span className="mono faint">{i.id}</span>
           </strong>
           <span className="trouble-why">
-            {cause ? [cause.text, ...cause.said].join(": ") : i.reason ? word(t, "reason", i.reason) : ""}
+            {cause
+              ? [sentence(t, cause.e, Date.now()) || cause.text, ...cause.said].join(": ")
+              : i.reason
+                ? word(t, "reason", i.reason)
+                : ""}
           </span>
         </span>
         <span className="faint trouble-when">

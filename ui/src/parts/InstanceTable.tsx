@@ -1,20 +1,76 @@
 import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef } from "react";
+import { memo, useEffect, useLayoutEffect, useMemo, useRef } from "react";
 import type { Instance } from "../api/client";
-import { isLive } from "../domain/states";
-import { useSay, word } from "../i18n";
+import { dayOf, duration, millis, moment, shortMomentOn, type Zone } from "../domain/format";
+import { isLive, lookOf } from "../domain/states";
+import { type Say, useSay, word } from "../i18n";
+import { useNow } from "../live/clock";
 import { useSettings } from "../settings";
-import { StateWord } from "./StateIcon";
-import { Moment, Took } from "./Times";
+import { StateIcon } from "./StateIcon";
+import { Took } from "./Times";
 
-/** InstanceRow is one instance wherever instances are listed. */
-function InstanceRow({ i, showProject, style }: { i: Instance; showProject: boolean; style?: React.CSSProperties }) {
+interface RowProps {
+  i: Instance;
+  showProject: boolean;
+  say: RowWords;
+  /** Where it stands in a list of which only the rows in sight are drawn. */
+  top?: number;
+  index?: number;
+  chosen?: boolean;
+  onToggle?: Picking["onToggle"];
+}
+
+/** RowWords is what all rows need to write their times and words: asked for once per table, not per row. */
+interface RowWords {
+  t: Say;
+  zone: Zone;
+  today: string;
+}
+
+function useRowWords(): RowWords {
   const { t } = useSay();
+  const { zone } = useSettings();
+  const today = dayOf(useNow(false), zone);
+  return useMemo(() => ({ t, zone, today }), [t, zone, today]);
+}
+
+/**
+ * InstanceRow is one instance wherever instances are listed. A long list gives a row that left the sight to
+ * one that comes, so that scrolling changes words in elements that are there, and makes none.
+ */
+const InstanceRow = memo(function InstanceRow({ i, showProject, say, top, index, chosen = false, onToggle }: RowProps) {
+  const { t, zone, today } = say;
+  const style = useMemo(() => (top === undefined ? undefined : { transform: `translateY(${top}px)` }), [top]);
+  const row = useRef<HTMLDivElement>(null);
+  const drawn = useRef(i.id);
+  useLayoutEffect(() => {
+    if (drawn.current === i.id) return;
+    drawn.current = i.id;
+    // The focus was on another instance, which is gone from the page: Enter must not open this one.
+    const at = document.activeElement;
+    if (at instanceof HTMLElement && row.current?.contains(at)) at.blur();
+  }, [i.id]);
+  const created = millis(i.created_at);
+  const live = isLive(i.state);
   return (
-    <div className="tr" role="row" style={style} data-instance={i.id}>
+    <div className={chosen ? "tr chosen" : "tr"} role="row" aria-rowindex={index} style={style} data-instance={i.id} ref={row}>
+      {onToggle && (
+        <span role="cell" className="c-pick">
+          <input
+            type="checkbox"
+            checked={chosen}
+            aria-label={t("instances.choose", { workflow: i.workflow, id: i.id })}
+            onClick={(e) => onToggle(i.id, e.shiftKey)}
+            readOnly
+          />
+        </span>
+      )}
       <span role="cell" className="c-state">
-        <StateWord state={i.state} />
+        <span className={`state-word text-${lookOf(i.state).hue}`}>
+          <StateIcon state={i.state} />
+          <span>{word(t, "state", i.state)}</span>
+        </span>
       </span>
       <span role="cell" className="c-name">
         <Link to="/p/$project/r/$id" params={{ project: i.project, id: i.id }}>
@@ -30,10 +86,14 @@ function InstanceRow({ i, showProject, style }: { i: Instance; showProject: bool
         </span>
       )}
       <span role="cell" className="c-time num">
-        <Moment at={i.created_at} />
+        {created !== undefined && (
+          <time dateTime={i.created_at} title={moment(created, zone)}>
+            {shortMomentOn(created, today, zone)}
+          </time>
+        )}
       </span>
       <span role="cell" className="c-took num">
-        <Took from={i.started_at} to={i.finished_at} live={isLive(i.state)} />
+        {live ? <Took from={i.started_at} to={i.finished_at} live /> : spent(i)}
       </span>
       <span role="cell" className="c-version num faint">
         {t("common.version", { n: i.version })}
@@ -46,9 +106,15 @@ function InstanceRow({ i, showProject, style }: { i: Instance; showProject: bool
       </span>
     </div>
   );
+});
+
+/** spent is how long an instance took that has ended; one that never began has a dash. */
+function spent(i: Instance): string {
+  const [from, to] = [millis(i.started_at), millis(i.finished_at)];
+  return from === undefined || to === undefined ? "–" : duration(Math.max(0, to - from));
 }
 
-function Head({ showProject }: { showProject: boolean }) {
+function Head({ showProject, picking = false }: { showProject: boolean; picking?: boolean }) {
   const { t } = useSay();
   const column = (name: string, className: string) => (
     <span role="columnheader" className={className}>
@@ -57,6 +123,7 @@ function Head({ showProject }: { showProject: boolean }) {
   );
   return (
     <div className="tr th" role="row">
+      {picking && column("", "c-pick")}
       {column(t("runs.state"), "c-state")}
       {column(t("runs.workflow"), "c-name")}
       {column(t("runs.id"), "c-id num")}
@@ -72,6 +139,7 @@ function Head({ showProject }: { showProject: boolean }) {
 
 /** InstanceTable draws few instances, all of them. */
 export function InstanceTable({ items, label, showProject = true }: { items: Instance[]; label: string; showProject?: boolean }) {
+  const say = useRowWords();
   return (
     <div className={showProject ? "table instances" : "table instances no-project"} role="table" aria-label={label}>
       <div role="rowgroup">
@@ -79,11 +147,18 @@ export function InstanceTable({ items, label, showProject = true }: { items: Ins
       </div>
       <div role="rowgroup">
         {items.map((i) => (
-          <InstanceRow key={i.id} i={i} showProject={showProject} />
+          <InstanceRow key={i.id} i={i} showProject={showProject} say={say} />
         ))}
       </div>
     </div>
   );
+}
+
+/** Picking is how rows of a long list are chosen: each has a box, and the cursor walks by keys. */
+export interface Picking {
+  cursor: number; // the row that has the keys; -1 for none
+  isChosen: (id: string) => boolean;
+  onToggle: (id: string, range: boolean) => void;
 }
 
 interface Endless {
@@ -92,36 +167,74 @@ interface Endless {
   more: boolean;
   loading: boolean;
   onMore: () => void;
+  picking?: Picking;
+  onSight?: (ids: string[]) => void;
 }
 
+/** settled is how long a list stands still before the rows in sight are told. */
+const settled = 200;
+
 /** EndlessInstances keeps only the rows in sight in the page, and asks for more near the end. */
-export function EndlessInstances({ items, label, more, loading, onMore }: Endless) {
+export function EndlessInstances({ items, label, more, loading, onMore, picking, onSight }: Endless) {
   const { density } = useSettings();
+  const say = useRowWords();
   const scroller = useRef<HTMLDivElement>(null);
   const size = density === "comfortable" ? 40 : 32;
   const rows = useVirtualizer({ count: items.length, getScrollElement: () => scroller.current, estimateSize: () => size, overscan: 8 });
   const drawn = rows.getVirtualItems();
+  const first = drawn[0]?.index ?? 0;
   const last = drawn.at(-1)?.index ?? 0;
+  // As many elements as rows have ever been in sight at once; a row's place among them follows from its number.
+  const slots = useRef(0);
+  slots.current = Math.max(slots.current, drawn.length);
   useEffect(() => {
     if (more && !loading && last >= items.length - 20) onMore();
   }, [more, loading, last, items.length, onMore]);
-  useEffect(() => rows.measure(), [rows]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another density has other heights
+  useEffect(() => rows.measure(), [rows, size]);
+  useEffect(() => {
+    if (!onSight) return;
+    const timer = setTimeout(() => onSight(items.slice(first, last + 1).map((i) => i.id)), settled);
+    return () => clearTimeout(timer);
+  }, [onSight, items, first, last]);
+  const cursor = picking?.cursor ?? -1;
+  const at = items[cursor]?.id;
+  useEffect(() => {
+    if (at === undefined) return;
+    rows.scrollToIndex(cursor);
+    // The row is drawn in the frame after the scroll.
+    const frame = requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-instance="${at}"] .c-name a`)?.focus());
+    return () => cancelAnimationFrame(frame);
+  }, [rows, cursor, at]);
   return (
     <div
-      className="table instances endless"
+      className={picking ? "table instances endless picking" : "table instances endless"}
       role="table"
       aria-label={label}
-      aria-rowcount={more ? -1 : items.length}
+      aria-rowcount={more ? -1 : items.length + 1}
       ref={scroller}
       tabIndex={0}
     >
       <div role="rowgroup" className="sticky">
-        <Head showProject />
+        <Head showProject picking={picking !== undefined} />
       </div>
-      <div role="rowgroup" style={{ height: rows.getTotalSize(), position: "relative" }}>
+      <div role="rowgroup" className="rows" style={{ height: rows.getTotalSize() }}>
         {drawn.map((v) => {
           const i = items[v.index];
-          return i && <InstanceRow key={i.id} i={i} showProject style={{ position: "absolute", top: v.start, left: 0, right: 0 }} />;
+          return (
+            i && (
+              <InstanceRow
+                key={v.index % slots.current}
+                i={i}
+                showProject
+                say={say}
+                top={v.start}
+                index={v.index + 2}
+                chosen={picking?.isChosen(i.id)}
+                onToggle={picking?.onToggle}
+              />
+            )
+          );
         })}
       </div>
     </div>

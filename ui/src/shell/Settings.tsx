@@ -1,117 +1,69 @@
-import { ActionIcon, Menu, SegmentedControl, Select, Switch, useMantineColorScheme } from "@mantine/core";
-import { useQueryClient } from "@tanstack/react-query";
+import { ActionIcon, Popover, UnstyledButton } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
 import { Settings as Gear } from "lucide-react";
+import { useState } from "react";
 import type { Me } from "../api/client";
 import { signOut } from "../api/commands";
-import { sessionQuery } from "../api/queries";
-import { offsetOf } from "../domain/format";
-import { type Language, languages, speak, useSay } from "../i18n";
-import { change, useSettings } from "../settings";
+import { useSay } from "../i18n";
+import { Preferences } from "./Preferences";
 
-const zones = [
-  "UTC",
-  "Asia/Shanghai",
-  "Asia/Tokyo",
-  "Asia/Kolkata",
-  "Europe/Berlin",
-  "Europe/London",
-  "America/New_York",
-  "America/Los_Angeles",
-];
-
-export function zoneLabel(zone: string, browser: string): string {
-  return `${zone === "browser" ? browser : zone} ${offsetOf(zone, Date.now())}`;
-}
-
-function Row({ label, children }: { label: string; children: React.ReactNode }) {
-  return (
-    <div className="setting">
-      <span>{label}</span>
-      {children}
-    </div>
-  );
-}
-
+/**
+ * SettingsMenu is the person's corner of the console. It is a dialog and no menu: a menu may have
+ * nothing but items in it, and these are switches and lists too. The tab key walks through all.
+ */
 export function SettingsMenu({ me, onKeys }: { me: Me; onKeys: () => void }) {
   const { t } = useSay();
-  const s = useSettings();
-  const scheme = useMantineColorScheme();
-  const client = useQueryClient();
+  const go = useNavigate();
+  const [opened, setOpened] = useState(false);
   const leave = async () => {
     await signOut().catch(() => undefined); // a session that is gone is signed out too
-    client.setQueryData(sessionQuery.queryKey, null);
     // The next person must not see what this one has read.
-    client.removeQueries({ predicate: (q) => q.queryKey[0] !== "session" });
+    location.reload();
   };
-  const choices = [
-    { value: "browser", label: zoneLabel("browser", t("top.zoneBrowser")) },
-    ...zones.map((z) => ({ value: z, label: zoneLabel(z, "") })),
-  ];
-  if (!choices.some((c) => c.value === s.zone)) choices.push({ value: s.zone, label: zoneLabel(s.zone, "") });
+  const close = (then: () => void) => () => {
+    setOpened(false);
+    then();
+  };
   return (
-    <Menu position="bottom-end" width={300} closeOnItemClick={true} trapFocus>
-      <Menu.Target>
-        <ActionIcon aria-label={t("top.settings")}>
+    <Popover
+      opened={opened}
+      onChange={setOpened}
+      position="bottom-end"
+      width={300}
+      shadow="md"
+      transitionProps={{ duration: 120 }}
+      trapFocus
+      returnFocus
+    >
+      <Popover.Target>
+        <ActionIcon aria-label={t("top.settings")} onClick={() => setOpened(!opened)}>
           <Gear size={16} />
         </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>{t("top.user", { name: me.name })}</Menu.Label>
-        <Row label={t("top.language")}>
-          <SegmentedControl
-            aria-label={t("top.language")}
-            data={languages}
-            value={s.language}
-            onChange={(v) => {
-              const language: Language = v === "zh-CN" ? "zh-CN" : "en";
-              change({ language });
-              void speak(language);
-            }}
-          />
-        </Row>
-        <Row label={t("top.theme")}>
-          <SegmentedControl
-            aria-label={t("top.theme")}
-            data={[
-              { value: "light", label: t("top.themeLight") },
-              { value: "dark", label: t("top.themeDark") },
-              { value: "auto", label: t("top.themeAuto") },
-            ]}
-            value={scheme.colorScheme}
-            onChange={(v) => scheme.setColorScheme(v === "light" || v === "dark" ? v : "auto")}
-          />
-        </Row>
-        <Row label={t("top.density")}>
-          <SegmentedControl
-            aria-label={t("top.density")}
-            data={[
-              { value: "compact", label: t("top.densityCompact") },
-              { value: "comfortable", label: t("top.densityComfortable") },
-            ]}
-            value={s.density}
-            onChange={(v) => change({ density: v === "comfortable" ? v : "compact" })}
-          />
-        </Row>
-        <Row label={t("top.zone")}>
-          <Select
-            aria-label={t("top.zone")}
-            data={choices}
-            value={s.zone}
-            onChange={(v) => change({ zone: v ?? "browser" })}
-            comboboxProps={{ withinPortal: false }}
-            w={170}
-          />
-        </Row>
-        <Row label={t("top.letters")}>
-          <Switch aria-label={t("top.letters")} checked={s.letters} onChange={(e) => change({ letters: e.currentTarget.checked })} />
-        </Row>
-        <Menu.Divider />
-        <Menu.Item onClick={onKeys}>{t("top.shortcuts")}</Menu.Item>
-        <Menu.Item component="a" href={new URL("docs", document.baseURI).href} target="_blank" rel="noreferrer">
+      </Popover.Target>
+      <Popover.Dropdown className="settings">
+        <p className="settings-who">{t("top.user", { name: me.name })}</p>
+        <UnstyledButton className="settings-item" onClick={close(() => void go({ to: "/profile" }))}>
+          {t("account.profile.menu")}
+        </UnstyledButton>
+        <hr />
+        <Preferences />
+        <hr />
+        <UnstyledButton className="settings-item" onClick={close(onKeys)}>
+          {t("top.shortcuts")}
+        </UnstyledButton>
+        <a
+          className="settings-item"
+          href={new URL("docs", document.baseURI).href}
+          target="_blank"
+          rel="noreferrer"
+          onClick={close(() => undefined)}
+        >
           {t("top.docs")}
-        </Menu.Item>
-        <Menu.Item onClick={() => void leave()}>{t("top.signOut")}</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+        </a>
+        <UnstyledButton className="settings-item" onClick={close(() => void leave())}>
+          {t("top.signOut")}
+        </UnstyledButton>
+      </Popover.Dropdown>
+    </Popover>
   );
 }

@@ -13,7 +13,8 @@ import { KeyList } from "./KeyList";
 import { type Keys, useKeys } from "./keys";
 import { Mark } from "./Mark";
 import { Palette } from "./Palette";
-import { SettingsMenu, zoneLabel } from "./Settings";
+import { zoneLabel } from "./Preferences";
+import { SettingsMenu } from "./Settings";
 
 const places: { to: "/" | "/runs" | "/projects"; label: Sentence; icon: typeof Sun }[] = [
   { to: "/", label: "nav.today", icon: Sun },

@@ -1,11 +1,10 @@
 import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import type { FormEvent } from "react";
 import { signIn } from "../api/commands";
 import { sessionQuery } from "../api/queries";
 import { useSay } from "../i18n";
-import { ErrorView } from "../parts/ErrorView";
-import { Mark } from "./Mark";
+import { FormError } from "../parts/FormError";
+import { Entrance } from "./Entrance";
 
 /** SignIn stands where the page would be; the address stays, so that one comes back to it. */
 export function SignIn({ expired }: { expired: boolean }) {
@@ -18,24 +17,26 @@ export function SignIn({ expired }: { expired: boolean }) {
       await client.invalidateQueries({ predicate: (q) => q.queryKey[0] !== "session" });
     },
   });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    sign.mutate(new FormData(event.currentTarget));
-  };
+  // The server sends the opener of a link that is over here.
+  const over = new URLSearchParams(location.search).get("link") === "over";
   return (
-    <main className="sign-in">
-      <form onSubmit={submit}>
-        <Mark size={36} />
-        <h1>{t("signIn.title")}</h1>
-        {expired && <p role="status">{t("signIn.expired")}</p>}
-        <TextInput size="sm" name="user" label={t("signIn.user")} autoComplete="username" required data-autofocus />
-        <PasswordInput size="sm" name="password" label={t("signIn.password")} autoComplete="current-password" required />
-        {sign.isError && <ErrorView error={sign.error} />}
-        <Button size="sm" type="submit" loading={sign.isPending} fullWidth>
-          {t("signIn.submit")}
-        </Button>
-        <p className="faint">{t("signIn.hint")}</p>
-      </form>
-    </main>
+    <Entrance title={t("signIn.title")} onSubmit={(form) => sign.mutate(form)}>
+      {expired && <p role="status">{t("signIn.expired")}</p>}
+      {over && !expired && <p role="status">{t("account.signIn.linkOver")}</p>}
+      <TextInput size="sm" name="user" label={t("signIn.user")} autoComplete="username" required data-autofocus />
+      <PasswordInput
+        size="sm"
+        name="password"
+        label={t("signIn.password")}
+        autoComplete="current-password"
+        required
+        visibilityToggleButtonProps={{ "aria-label": t("account.password.show") }}
+      />
+      <FormError error={sign.error} />
+      <Button size="sm" type="submit" loading={sign.isPending} fullWidth>
+        {t("signIn.submit")}
+      </Button>
+      <p className="faint">{t("signIn.hint")}</p>
+    </Entrance>
   );
 }

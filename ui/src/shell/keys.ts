@@ -18,14 +18,17 @@ export function useKeys(keys: Keys): void {
     const press = (event: KeyboardEvent) => {
       if (event.defaultPrevented || event.isComposing) return;
       if (event.ctrlKey || event.metaKey) {
-        const run = event.altKey ? undefined : keys[`mod+${event.key.toLowerCase()}`];
+        const key = event.key.toLowerCase();
+        const run = event.altKey ? undefined : ((event.shiftKey ? keys[`mod+shift+${key}`] : undefined) ?? keys[`mod+${key}`]);
         if (run) {
           event.preventDefault();
           run(event);
         }
         return;
       }
-      if (event.altKey || typing(event.target) || !settings().letters || document.querySelector("[role=dialog]")) return;
+      // Inside a shadow root the target is its host: the path knows the editor itself.
+      if (event.altKey || typing(event.composedPath()[0] ?? event.target) || !settings().letters || document.querySelector("[role=dialog]"))
+        return;
       const pair = Date.now() - at < 1000 ? `${first} ${event.key}` : "";
       const run = keys[pair] ?? keys[event.key];
       first = event.key;

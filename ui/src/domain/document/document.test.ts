@@ -182,6 +182,16 @@ describe("a document", () => {
     expect(good(applied(setNeeds(good(text), "extract", ["x", "y"]))).model.tasks[0]?.needs).toEqual(["x", "y"]);
   });
 
+  it("sets needs so that every name stands once, in what is asked for and in what was there", () => {
+    const needs = (source: string, names: string[]) => good(applied(setNeeds(good(source), "b", names), source)).model.tasks[0]?.needs;
+    const twice = "name: w\ntasks:\n  - name: b\n    type: noop\n    needs: [a, a]\n";
+    expect(needs(twice, ["a", "c"])).toEqual(["a", "c"]);
+    expect(needs(twice, ["a", "a"])).toEqual(["a"]);
+    expect(needs(twice, [])).toEqual([]);
+    expect(needs(twice.replace("[a, a]", "[a]"), ["a", "c", "c"])).toEqual(["a", "c"]);
+    expect(needs(twice.replace("    needs: [a, a]\n", ""), ["c", "c"])).toEqual(["c"]);
+  });
+
   it("refuses anchors, aliases, tags, several documents and repeated keys with their line", () => {
     const wrong: [string, string, number][] = [
       ["name: &a w\n", "yaml_feature", 1],
@@ -232,5 +242,5 @@ describe("a document", () => {
     const next = edit.ok ? reread(reading, edit.splices) : reading;
     console.info(`read again after an edit of one task: ${Math.round(performance.now() - again)} ms`);
     expect(next.model.tasks[999]?.fields.script).toBe("echo changed");
-  });
+  }, 60_000);
 });

@@ -2,6 +2,7 @@
 // need. A text that does not parse keeps the last good model, so that no view goes blank.
 
 import { parseAllDocuments, type YAMLParseError } from "yaml";
+import { type Rule, ruleOf } from "./mistake";
 import { breakOf, Lines } from "./text";
 import { contentOf, entryOf, type Fields, type ListNode, type MapNode, type Node, Refused, treeOf, type Value } from "./tree";
 
@@ -26,6 +27,8 @@ export interface Workflow {
 export interface ReadError {
   readonly code: "syntax" | "duplicate_key" | "yaml_feature" | "wrong_type";
   readonly message: string;
+  /** rule is the one that the text breaks, where the code alone says too little. */
+  readonly rule: Rule | undefined;
   readonly line: number;
   readonly column: number;
   readonly from: number;
@@ -72,7 +75,8 @@ export function read(text: string, last?: Reading): Reading {
   } catch (error) {
     return broken(errorsOf(text, error));
   }
-  if (root && root.kind !== "map") return broken([failure(text, "wrong_type", "a workflow is a map of keys", root.from, root.to)]);
+  if (root && root.kind !== "map")
+    return broken([failure(text, "wrong_type", { message: "a workflow is a map of keys", rule: "not_a_map" }, root.from, root.to)]);
   const wrong = root && misshapen(text, root);
   if (wrong) return broken([wrong]);
   const style: Style = { newline: breakOf(text), json: root?.flow === true };
@@ -87,7 +91,7 @@ export function parse(text: string): Node | null {
   const errors = docs.flatMap((doc) => doc.errors);
   if (errors.length > 0) throw new Mistakes(errors);
   const second = docs[1];
-  if (second) throw new Refused("several documents in one file are not allowed", second.range[0]);
+  if (second) throw new Refused("documents", "several documents in one file are not allowed", second.range[0]);
   return treeOf(first, text);
 }
 
@@ -101,24 +105,36 @@ class Mistakes extends Error {
 const maxErrors = 10;
 
 function errorsOf(text: string, error: unknown): readonly ReadError[] {
-  if (error instanceof Refused) return [failure(text, "yaml_feature", error.message, error.offset, error.offset + 1)];
+  if (error instanceof Refused) return [failure(text, "yaml_feature", error, error.offset, error.offset + 1)];
   if (!(error instanceof Mistakes)) throw error;
   return error.list
     .slice(0, maxErrors)
-    .map((e) => failure(text, e.code === "DUPLICATE_KEY" ? "duplicate_key" : "syntax", e.message, e.pos[0], e.pos[1]));
+    .map((e) =>
+      failure(
+        text,
+        e.code === "DUPLICATE_KEY" ? "duplicate_key" : "syntax",
+        { message: e.message, rule: ruleOf(e.code, e.message) },
+        ...e.pos,
+      ),
+    );
 }
 
-function failure(text: string, code: ReadError["code"], message: string, from: number, to: number): ReadError {
-  return { code, message, from, to, ...new Lines(text).position(from) };
+type Said = Pick<ReadError, "message" | "rule">;
+
+function failure(text: string, code: ReadError["code"], { message, rule }: Said, from: number, to: number): ReadError {
+  return { code, message, rule, from, to, ...new Lines(text).position(from) };
 }
 
 // Only shapes that leave the canvas nothing to draw are errors here: all else is shown, and named by validation.
 function misshapen(text: string, root: MapNode): ReadError | undefined {
   const tasks = entryOf(root, "tasks")?.value;
   if (!tasks || (tasks.kind === "scalar" && tasks.value === null)) return undefined;
-  if (tasks.kind !== "list") return failure(text, "wrong_type", "tasks must be a list", tasks.from, tasks.to);
+  if (tasks.kind !== "list")
+    return failure(text, "wrong_type", { message: "tasks must be a list", rule: "not_a_list" }, tasks.from, tasks.to);
   const bad = tasks.items.find((item) => item.value.kind !== "map" && !(item.value.kind === "scalar" && item.value.value === null));
-  return bad && failure(text, "wrong_type", "a task must be a map of keys", bad.value.from, bad.value.to);
+  return (
+    bad && failure(text, "wrong_type", { message: "a task must be a map of keys", rule: "task_not_a_map" }, bad.value.from, bad.value.to)
+  );
 }
 
 function modelOf(root: MapNode | null): Workflow {

@@ -200,8 +200,9 @@ export function moveEdge(reading: Reading, edge: { from: string; to: string }, e
   });
 }
 
-/** setNeeds makes a task need exactly these, keeping the lines of those that stay. */
-export function setNeeds(reading: Reading, task: string, names: readonly string[]): Edit {
+/** setNeeds makes a task need exactly these, each once, keeping the lines of those that stay. */
+export function setNeeds(reading: Reading, task: string, wanted: readonly string[]): Edit {
+  const names = [...new Set(wanted)];
   return onGood(reading, (good) => {
     const found = taskNode(good, task);
     if (!found) return refuse("no_such_task", { task });
@@ -209,6 +210,8 @@ export function setNeeds(reading: Reading, task: string, names: readonly string[
     const old = good.model.tasks[found.index]?.needs ?? [];
     const gone = new Set(old.filter((n) => !names.includes(n)));
     const fresh = names.filter((n) => !old.includes(n));
+    if (entry && new Set(old).size < old.length)
+      return done(names.length > 0 ? replaceEntry(good, found.node, entry, names) : dropNeeds(good, found.node, gone));
     if (fresh.length === 0) return done(dropNeeds(good, found.node, gone));
     if (gone.size === 0 && fresh[0] !== undefined && fresh.length === 1) return done(addNeed(good, found.node, fresh[0]));
     if (!entry) return done(setIn(good, found.node, ["needs"], [...names]) ?? []);

@@ -1,7 +1,8 @@
 // The document as a tree of ranges. It is our own small shape, so that edits know the text and
-// not the YAML library; tree.ts and read.ts are the only files that import it.
+// not the YAML library; tree.ts, read.ts and mistake.ts are the only files that import it.
 
 import { type CST, type Document, isAlias, isMap, isScalar, isSeq, type ParsedNode, type Scalar, type YAMLMap, type YAMLSeq } from "yaml";
+import type { Rule } from "./mistake";
 import type { Span } from "./text";
 
 /** Value is what a document can hold. */
@@ -54,6 +55,7 @@ export type Node = ScalarNode | MapNode | ListNode;
 /** Refused is a place that has something we do not edit: the reading is strict, as the server's is. */
 export class Refused extends Error {
   constructor(
+    readonly rule: Rule | undefined,
     message: string,
     readonly offset: number,
   ) {
@@ -68,13 +70,13 @@ export function treeOf(doc: Document.Parsed, text: string): Node | null {
 
 function nodeOf(node: ParsedNode | null, text: string, at: number): Node {
   if (node === null) return { kind: "scalar", from: at, to: at, value: null, style: "empty" };
-  if (isAlias(node)) throw new Refused("aliases are not allowed", node.range[0]);
-  if (node.anchor !== undefined) throw new Refused("anchors are not allowed", node.range[0]);
-  if (node.srcToken && hasTag(text, node.range[0], node.tag)) throw new Refused("tags are not allowed", node.range[0]);
+  if (isAlias(node)) throw new Refused("alias", "aliases are not allowed", node.range[0]);
+  if (node.anchor !== undefined) throw new Refused("anchor", "anchors are not allowed", node.range[0]);
+  if (node.srcToken && hasTag(text, node.range[0], node.tag)) throw new Refused("tag", "tags are not allowed", node.range[0]);
   if (isMap(node)) return mapOf(node, text);
   if (isSeq(node)) return listOf(node, text);
   if (isScalar(node)) return scalarOf(node, text);
-  throw new Refused("this is not understood", at);
+  throw new Refused(undefined, "this is not understood", at);
 }
 
 // The library fills tag in for plain nodes too, only with an explicit one the text before says "!".
@@ -86,7 +88,7 @@ function mapOf(node: YAMLMap.Parsed, text: string): MapNode {
   const sources = itemsOf(node.srcToken);
   const entries = node.items.map((pair, i): Entry => {
     const key = pair.key;
-    if (!isScalar(key)) throw new Refused("a key must be a word", key?.range?.[0] ?? node.range[0]);
+    if (!isScalar(key)) throw new Refused("key", "a key must be a word", key?.range?.[0] ?? node.range[0]);
     const colon = find(sources[i]?.sep, "map-value-ind") ?? key.range[1];
     const value = nodeOf(pair.value, text, Math.min(text.length, colon + 1));
     return { key: keyText(key.value, key.source), keyFrom: key.range[0], keyTo: key.range[1], colon, value };
@@ -105,7 +107,7 @@ function listOf(node: YAMLSeq.Parsed, text: string): ListNode {
   const sources = itemsOf(node.srcToken);
   const items = node.items.map((item, i): Item => {
     const dash = flow ? undefined : find(sources[i]?.start, "seq-item-ind");
-    if (!isParsed(item)) throw new Refused("a list element must be a value", node.range[0]);
+    if (!isParsed(item)) throw new Refused("value", "a list element must be a value", node.range[0]);
     const value = nodeOf(item, text, dash === undefined ? node.range[0] : dash + 1);
     return { dash: dash ?? value.from, value };
   });

@@ -18,7 +18,7 @@ tasks:
 const at = (field: string, code = "invalid") => ({ field, code, message: `${field} is wrong` });
 
 describe("findings of the server", () => {
-  it("are placed at the same spot for badge, field, gutter and strip", () => {
+  it("are placed at the same spot for badge, field, gutter and strip, in the order of the text", () => {
     const problems = problemsOf(read(text), [
       at("tasks[1].needs[1]"),
       at("tasks[1].retry.times", "out_of_range"),
@@ -27,15 +27,15 @@ describe("findings of the server", () => {
     ]);
     const shown = problems.all.map((p) => [p.task, fieldOf(p.path), text.slice(p.range.from, p.range.to), p.at.line]);
     expect(shown).toEqual([
+      ["a", "script", "name: a", 3],
+      ["a", 'env["X-Y z"]', '"1"', 5],
       ["b", "needs[1]", "nowhere", 8],
       ["b", "retry.times", "-1", 10],
-      ["a", 'env["X-Y z"]', '"1"', 5],
-      ["a", "script", "name: a", 3],
     ]);
     expect(problems.ofTask.get("b")).toHaveLength(2);
-    expect(problems.ofLine.get(8)).toEqual([problems.all[0]]);
-    expect(problemsAt(problems, "b", ["retry"])).toEqual([problems.all[1]]);
-    expect(problemsAt(problems, "b", ["needs"])).toEqual([problems.all[0]]);
+    expect(problems.ofLine.get(8)).toEqual([problems.all[2]]);
+    expect(problemsAt(problems, "b", ["retry"])).toEqual([problems.all[3]]);
+    expect(problemsAt(problems, "b", ["needs"])).toEqual([problems.all[2]]);
     expect(problemsAt(problems, "a", ["type"])).toEqual([]);
   });
 

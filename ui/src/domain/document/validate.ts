@@ -1,6 +1,7 @@
 // The server's findings at their places: a badge on the node, text at the field, a mark in the
 // gutter, a row in the Problems strip. One list feeds all four, so they cannot disagree.
 
+import type { Rule } from "./mistake";
 import { fieldOf, locate, type Path, parsePath } from "./path";
 import type { Good, Reading } from "./read";
 import { Lines, type Span } from "./text";
@@ -10,9 +11,15 @@ export interface Finding {
   readonly field: string;
   readonly code: string;
   readonly message: string;
+  /** severity is error where it is left out: a warning hinders nothing. */
+  readonly severity?: "error" | "warning";
   readonly value?: string;
   readonly line?: number;
   readonly column?: number;
+  /** rule is what a text breaks that the page itself could not read. */
+  readonly rule?: Rule;
+  /** args are the values in the sentence of the code. */
+  readonly args?: Readonly<Record<string, unknown>>;
 }
 
 /** Problem is a finding with its places. task is undefined for the workflow's own; path is inside the task, or of the workflow. */
@@ -39,9 +46,21 @@ export interface Problems {
 /** problemsOf places findings in the reading they were made for. A broken text shows its own errors, with the server's behind them. */
 export function problemsOf(reading: Reading, findings: readonly Finding[]): Problems {
   const lines = new Lines(reading.text);
-  const own = reading.errors.map((e) => ({ field: "body", code: e.code, message: e.message, line: e.line, column: e.column }));
+  // One bracket too many makes a mistake of each line below: the first is the one to mend.
+  const first = reading.errors.findIndex((e) => e.code === "syntax");
+  const mistakes = reading.errors.filter((e, i) => e.code !== "syntax" || i === first);
+  const own = mistakes.map(({ code, message, rule, line, column }) => ({
+    field: "body",
+    code,
+    message,
+    line,
+    column,
+    ...(rule && { rule }),
+  }));
   const served = reading.good ? findings : findings.filter((f) => f.field !== "body" || own.length === 0);
-  const placed = [...own, ...served].map((finding) => (reading.good ? inTree(reading, lines, finding) : inText(lines, finding)));
+  const placed = [...own, ...served]
+    .map((finding) => (reading.good ? inTree(reading, lines, finding) : inText(lines, finding)))
+    .sort((a, b) => a.range.from - b.range.from);
   const seen = new Map<string, number>();
   const all = placed.map((problem): Problem => {
     const key = `${problem.field} ${problem.code}`;

@@ -2,41 +2,10 @@
 
 import { Graph as DagreGraph, layout as dagreLayout } from "@dagrejs/dagre";
 import { type Graph, type GraphTask, graphOf } from "./model";
+import { type Direction, defaults, type Options, type Point, type Points, type Size, towards } from "./shape";
 import { sweep } from "./sweep";
 
-/** Point is the upper left corner of a node. */
-export interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
-/** Size is a width and a height in canvas units. */
-export interface Size {
-  readonly width: number;
-  readonly height: number;
-}
-
-/** Direction is left to right or top to bottom. */
-export type Direction = "LR" | "TB";
-
-/** Points is a layout by task name. */
-export type Points = Readonly<Record<string, Point>>;
-
-/** Options of a layout. All nodes have one size: the canvas is faster for it, and edges need no measuring. */
-export interface Options {
-  readonly direction: Direction;
-  readonly size: Size;
-  readonly gap: Size;
-  /** Above this many nodes the sweep takes over from dagre. */
-  readonly dagreMax: number;
-}
-
-/**
- * defaults are the editor's. With the ranker tight-tree (dagre's own default, network-simplex,
- * takes many times that) 500 nodes take up to two seconds of a worker on a busy machine and
- * 1,500 close to five; the sweep places 2,000 in a twentieth of one.
- */
-export const defaults: Options = { direction: "LR", size: { width: 200, height: 56 }, gap: { width: 64, height: 24 }, dagreMax: 500 };
+export { type Direction, defaults, type Options, type Point, type Points, type Size, towards };
 
 /** layoutAll places all tasks anew. */
 export function layoutAll(tasks: readonly GraphTask[], options: Partial<Options> = {}): Points {
@@ -76,6 +45,12 @@ function bySweep(graph: Graph, options: Options): Points {
 
 function named(nodes: readonly string[], points: readonly Point[]): Points {
   return Object.fromEntries(nodes.map((name, i) => [name, points[i] ?? { x: 0, y: 0 }]));
+}
+
+/** arrange gives every task a place: the standing ones keep theirs, the new ones are put beside them. */
+export function arrange(tasks: readonly GraphTask[], options: Partial<Options> = {}, standing: Points = {}): Points {
+  const kept = Object.fromEntries(tasks.flatMap((t) => (Object.hasOwn(standing, t.name) ? [[t.name, standing[t.name]] as const] : [])));
+  return { ...kept, ...placeNew(tasks, standing, options) } as Points; // hasOwn above: no place is undefined
 }
 
 /**
@@ -157,10 +132,10 @@ class Taken {
     else this.cells.set(key, [p]);
   }
 
-  // Sideways only, alternating: the layer, and so the way the edges run, stays.
+  // Sideways only, alternating, what comes later in the text rather below: the layer, and so the way the edges run, stays.
   free(want: Point): Point {
     for (let n = 0; ; n++) {
-      const off = (n % 2 === 0 ? n / 2 : -(n + 1) / 2) * (this.options.direction === "LR" ? this.high : this.wide);
+      const off = (n % 2 === 0 ? -n / 2 : (n + 1) / 2) * (this.options.direction === "LR" ? this.high : this.wide);
       const p = this.options.direction === "LR" ? { x: want.x, y: want.y + off } : { x: want.x + off, y: want.y };
       if (!this.hits(p)) return p;
     }

@@ -106,6 +106,15 @@ export function illegalTargets(tasks: readonly GraphTask[], from: string): Map<s
   return out;
 }
 
+/** illegalSources tells the same for the other end: which tasks an edge to this one cannot begin at. */
+export function illegalSources(tasks: readonly GraphTask[], to: string): Map<string, Illegal> {
+  const out = new Map<string, Illegal>();
+  for (const name of reachable(tasks, to, "below")) out.set(name, "cycle");
+  for (const name of tasks.find((t) => t.name === to)?.needs ?? []) out.set(name, "duplicate");
+  out.set(to, "self");
+  return out;
+}
+
 /** findCycle returns the tasks of one cycle in order, its first again at the end, or undefined. */
 export function findCycle(tasks: readonly GraphTask[]): string[] | undefined {
   const names = new Set(tasks.map((t) => t.name));

@@ -1,7 +1,7 @@
 // A layered layout in linear sweeps, for graphs that dagre is too slow for: longest path for the
 // layers, barycentre passes for the order, and one alignment pass per side for the places.
 
-import type { Direction, Point, Size } from "./layout";
+import type { Direction, Point, Size } from "./shape";
 
 interface Layer {
   readonly ids: number[];

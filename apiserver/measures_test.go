@@ -1,0 +1,83 @@
+package apiserver
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/porpoise/porpoise/internal/rpc"
+)
+
+// fixedMasters have turned away so much.
+type fixedMasters struct{}
+
+func (fixedMasters) Figures() map[string]*rpc.MasterFigures {
+	return map[string]*rpc.MasterFigures{"m1": {RefusedConnections: 7, RefusedMessages: 2}}
+}
+
+// silentWorkers have no stream here.
+type silentWorkers struct{ fixedWorkers }
+
+func (silentWorkers) Figures(string) (*rpc.WorkerFigures, bool) { return nil, false }
+
+// crowd are more workers than are shown.
+type crowd struct{ fixedCluster }
+
+func (crowd) Workers() []Node {
+	all := make([]Node, maxMeasured+5)
+	for i := range all {
+		all[i] = Node{Name: fmt.Sprint("w", i), Slots: 4}
+	}
+	return all
+}
+
+// shows wants lines in what /metrics says.
+func shows(t *testing.T, b *bench, lines ...string) (text string) {
+	t.Helper()
+	text = b.must(200, "GET", "/metrics", "").Body.String()
+	for _, line := range lines {
+		if !strings.Contains(text, "\n"+line+"\n") {
+			t.Errorf("/metrics lacks %s", line)
+		}
+	}
+	return text
+}
+
+func TestMetricsShowWhatAnAlertOnWorkersAndMastersNeeds(t *testing.T) {
+	t.Parallel()
+	refusals := &rpc.Refusals{}
+	refusals.Count(rpc.Refusal{Kind: rpc.RefusedCaller})
+	b := newBench(t, func(c *Config) { c.Masters, c.Node, c.Refusals = fixedMasters{}, "a1", refusals })
+	text := shows(
+		t, b,
+		`porpoise_worker_connected{worker="w1"} 1`, `porpoise_worker_slots{worker="w1"} 4`, `porpoise_worker_free_slots{worker="w1"} 2`,
+		`porpoise_worker_takes_no_work{worker="w1"} 0`, `porpoise_worker_outbox_reports{worker="w1"} 1`, `porpoise_worker_drift_seconds{worker="w1"} 0.003`,
+		`porpoise_worker_free_disk_ratio{worker="w1"} 0.75`, `porpoise_worker_heartbeat_utilisation_ratio{worker="w1"} 0.002`,
+		`porpoise_worker_heartbeat_attempts{queue="main",worker="w1"} 1`, `porpoise_worker_heartbeat_attempts{queue="backup",worker="w1"} 1`,
+		`porpoise_worker_heartbeat_attempts{queue="in_flight",worker="w1"} 0`, `porpoise_worker_heartbeat_oldest_seconds{worker="w1"} 4.2`,
+		`porpoise_worker_heartbeat_near_deadline{worker="w1"} 0`, `porpoise_worker_heartbeat_overruns_total{worker="w1"} 0`,
+		`porpoise_worker_heartbeat_lapsed_total{worker="w1"} 0`, `porpoise_worker_runner_refused_total{worker="w1"} 0`,
+		`porpoise_rpc_refused_total{kind="connection",node="m1",role="master"} 7`, `porpoise_rpc_refused_total{kind="message",node="m1",role="master"} 2`,
+		`porpoise_rpc_refused_total{kind="caller",node="a1",role="apiserver"} 1`, `porpoise_measured_left_out 0`,
+	)
+	if strings.Contains(text, "nan") {
+		t.Error("a number is none")
+	}
+}
+
+func TestMetricsOfAWorkerWithoutAStreamSayOnlyThat(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(c *Config) { c.Workers = silentWorkers{} })
+	if text := shows(t, b, `porpoise_worker_connected{worker="w1"} 0`, `porpoise_worker_slots{worker="w1"} 4`); strings.Contains(text, "porpoise_worker_outbox") {
+		t.Error("figures are shown that nobody has sent")
+	}
+}
+
+func TestMetricsOfManyWorkersAreBounded(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(c *Config) { c.Cluster = crowd{} })
+	text := shows(t, b, `porpoise_measured_left_out 5`)
+	if n := strings.Count(text, "\nporpoise_worker_slots{"); n != maxMeasured {
+		t.Errorf("%d workers are shown, want %d", n, maxMeasured)
+	}
+}

@@ -1,0 +1,66 @@
+package apiserver
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/porpoise/porpoise/dag"
+)
+
+func TestParametersAreWorkedOutAsARunWould(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.must(201, "PUT", "/api/v1/projects/alpha", "")
+	const one = "/api/v1/projects/alpha/workflows/daily"
+	const text = `name: daily
+params: {day: "${system.biz.date}", must: {type: integer}}
+tasks:
+  - {name: extract, type: shell, script: 'echo ${day}', outputs: [rows]}
+  - {name: tell, type: http, needs: [extract], url: "http://x/${rows}?d=${day}&m=${must}"}
+`
+	b.must(201, "PUT", one, text, "Content-Type", yamlType)
+	look := func(body string) ParameterPreview {
+		return decode[ParameterPreview](t, b.must(200, "POST", one+"/parameters", body))
+	}
+	value := func(p ParameterPreview, name string) PreviewedParam {
+		for _, v := range p.Params {
+			if v.Name == name {
+				return v
+			}
+		}
+		t.Errorf("no %s in %+v", name, p)
+		return PreviewedParam{}
+	}
+	p := look(`{"schedule_time":"2026-03-29T02:00:00Z","task":"tell","params":{"must":7}}`)
+	if v := value(p, "day"); v.Value != "20260328" || v.Origin != "workflow" {
+		t.Errorf("day %+v", v)
+	}
+	if v := value(p, "must"); v.Type != "integer" || v.Chain[0].Origin != "start" {
+		t.Errorf("must %+v", v)
+	}
+	if p.Task.Fields["url"] != "http://x/${rows}?d=20260328&m=7" || len(p.Unresolved) != 1 || p.Unresolved[0] != (UnresolvedName{"rows", "url"}) {
+		t.Errorf("tell %+v, unresolved %v", p.Task, p.Unresolved)
+	}
+	if p := look(`{}`); p.Task != nil || len(p.Unresolved) != 1 || p.Unresolved[0].Field != "params.must" {
+		t.Errorf("the workflow itself %+v", p)
+	}
+
+	w := b.must(202, "POST", one+"/start", `{"params":{"must":1}}`)
+	id := decode[map[string]any](t, w)["instance_id"].(string)
+	b.drive(id, dag.Begin{}, dag.Assign{Task: 0, Worker: "w1", Incarnation: "b1", Token: "t1"},
+		dag.Report{Task: 0, Number: 1, Token: "t1", State: dag.AttemptSuccess, FinishedAt: dag.MillisOf(time.Now()), Outputs: map[string]string{"rows": "42"}})
+	p = look(`{"task":"tell","instance_id":"` + id + `","params":{"must":1}}`)
+	if v := value(p, "rows"); v.Value != "42" || v.Origin != "output" || v.Chain[0].From != "extract" || len(p.Unresolved) != 0 {
+		t.Errorf("with outputs %+v", p)
+	}
+	// Text that is not saved, a draft for instance.
+	unsaved := strings.ReplaceAll(strings.ReplaceAll(text, "\n", `\n`), `"`, `\"`)
+	if p := look(`{"task":"extract","text":"` + strings.Replace(unsaved, "echo ${day}", "echo ${dya}", 1) + `"}`); len(p.Unresolved) != 2 || p.Unresolved[1] != (UnresolvedName{"dya", "script"}) {
+		t.Errorf("unsaved %+v", p.Unresolved)
+	}
+	b.seed("beta")
+	for _, body := range []string{`{"instance_id":"999999"}`, `{"version":9}`, `{"task":"nobody"}`, `{"params":{"dya":1}}`, `{"params":{"must":"x"}}`, `{"text":"a: ["}`, `{"text":"x","version":1}`} {
+		b.must(422, "POST", one+"/parameters", body)
+	}
+}

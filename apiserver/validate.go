@@ -1,0 +1,119 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/sql"
+)
+
+type validate struct {
+	ContentType string `header:"Content-Type"`
+	Project     string `query:"project" maxLength:"512" doc:"Where the definition is to be: what depends on the place is checked, too."`
+	Workflow    string `query:"workflow" maxLength:"512" doc:"The name in the path that it is to be saved under; needs project."`
+	RawBody     []byte `contentType:"application/yaml"`
+}
+
+// Findings is what is wrong with a definition; without errors it can be saved.
+type Findings struct {
+	Valid    bool             `json:"valid"`
+	Name     string           `json:"name,omitempty"`
+	Tasks    int              `json:"tasks"`
+	Errors   []dag.FieldError `json:"errors" nullable:"false" doc:"Every error at once, at most 100, in the order of the text."`
+	Warnings []dag.FieldError `json:"warnings" nullable:"false" doc:"What is certainly not meant and yet allowed. None while there are errors in the text."`
+}
+
+type findingsAnswer struct{ Body Findings }
+
+func (s *Server) validateRoutes() {
+	add(s, spec{
+		id: "validate", method: "POST", path: "/validate", tag: "workflows", summary: "Check a definition without saving it", body: definitionBody, unaudited: true,
+		access: access{object: perItem},
+	}, s.validate)
+}
+
+func (s *Server) validate(ctx context.Context, in *validate) (*findingsAnswer, error) {
+	r := dag.ReviewText(in.RawBody, formatOf(in.ContentType))
+	if in.Workflow != "" && in.Project == "" {
+		return nil, wrongField(http.StatusBadRequest, "project", "required", "", "workflow means something only together with project")
+	}
+	if in.Project != "" {
+		if err := s.checkPlace(ctx, in, &r); err != nil {
+			return nil, err
+		}
+	}
+	out := Findings{Valid: len(r.Errors) == 0, Errors: []dag.FieldError{}, Warnings: []dag.FieldError{}}
+	out.Errors = append(out.Errors, r.Errors[:min(len(r.Errors), maxErrors)]...)
+	out.Warnings = append(out.Warnings, r.Warnings[:min(len(r.Warnings), maxErrors)]...)
+	if out.Valid {
+		out.Name, out.Tasks = r.Definition.Name, len(r.Definition.Tasks)
+	}
+	return &findingsAnswer{Body: out}, nil
+}
+
+// checkPlace adds what only the place tells: the name, and who could run the tasks.
+func (s *Server) checkPlace(ctx context.Context, in *validate, r *dag.Review) error {
+	p, err := s.store.Project(ctx, in.Project)
+	if err == nil && callOf(ctx).who.role(p.ID) < roleViewer {
+		err = sql.ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("read project: %w", err)
+	}
+	if r.Definition == nil {
+		return nil
+	}
+	whole := len(r.Errors) == 0
+	if name := r.Definition.Name; in.Workflow != "" && name != "" && name != in.Workflow {
+		r.AddError(mismatch(name, in.Workflow))
+	} else if name != "" {
+		w, err := s.store.Workflow(ctx, p.ID, name)
+		switch {
+		case errors.Is(err, sql.ErrNotFound):
+		case err != nil:
+			return fmt.Errorf("read workflow: %w", err)
+		case w.Name != name:
+			r.AddError(dag.FieldError{
+				Field: "name", Code: dag.CodeNameTaken, Value: shown(name), Args: dag.Args{"name": name, "other": w.Name},
+				Message: fmt.Sprintf("the name is taken by %q, which differs only by case or Unicode form", w.Name),
+			})
+		}
+	}
+	if whole {
+		s.warnOfGroups(r)
+	}
+	return nil
+}
+
+// mismatch says that a text is of another workflow than the path.
+func mismatch(name, workflow string) dag.FieldError {
+	return dag.FieldError{
+		Field: "name", Code: dag.CodeMismatch, Value: shown(name), Args: dag.Args{"name": name, "workflow": workflow},
+		Message: fmt.Sprintf("the path says %q", shown(workflow)),
+	}
+}
+
+// warnOfGroups says which tasks nobody could run now. One warning per group is enough to
+// see it: the first task of it has it.
+func (s *Server) warnOfGroups(r *dag.Review) {
+	live := map[string]bool{}
+	for _, w := range s.cfg.Cluster.Workers() {
+		for _, g := range w.Groups {
+			live[g] = true
+		}
+	}
+	for i := range r.Definition.Tasks {
+		t := &r.Definition.Tasks[i]
+		// A start may send tasks of the default group elsewhere, and a wait takes no worker.
+		if t.WorkerGroup != dag.DefaultWorkerGroup && t.Type != dag.TypeWait && !t.Disabled && !live[t.WorkerGroup] {
+			live[t.WorkerGroup] = true
+			r.AddWarning(dag.FieldError{
+				Field: fmt.Sprintf("tasks[%d].worker_group", i), Code: dag.CodeNoWorker, Value: shown(t.WorkerGroup), Args: dag.Args{"task": t.Name, "group": t.WorkerGroup},
+				Message: fmt.Sprintf("no live worker is of the group %q: the task would wait for one", shown(t.WorkerGroup)),
+			})
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package apiserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/sql"
+)
+
+// Value is a parameter or output of an instance, and where it comes from.
+type Value struct {
+	Name      string   `json:"name"`
+	Value     string   `json:"value"`
+	Origin    string   `json:"origin" enum:"start,workflow,task,output,built_in,env" doc:"What gave the value; of several with one name the strongest is named."`
+	From      string   `json:"from,omitempty" doc:"The task, of an output."`
+	Consumers []string `json:"consumers,omitempty" doc:"Tasks that see it and mention its name."`
+}
+
+type listValues struct {
+	InstancePath
+	Task string `query:"task" maxLength:"512" doc:"What this task gets, resolved; absent: the instance's parameters and every output."`
+}
+
+type valuesAnswer struct{ Body List[Value] }
+
+func (s *Server) valueRoutes() {
+	add(s, spec{
+		id: "list-values", method: "GET", path: "/instances/{id}/values", tag: "instances", summary: "List parameters and outputs with their origin",
+		access: access{need: roleViewer, object: ofInstance},
+	}, s.listValues)
+}
+
+func (s *Server) listValues(ctx context.Context, in *listValues) (*valuesAnswer, error) {
+	row := callOf(ctx).instance
+	plan, err := s.plans.get(ctx, row.WorkflowID, row.Version)
+	if err != nil {
+		return nil, fmt.Errorf("list values: %w", err)
+	}
+	inst, err := s.rebuild(ctx, row, plan)
+	if err != nil {
+		return nil, err
+	}
+	if in.Task == "" {
+		return &valuesAnswer{Body: List[Value]{Items: instanceValues(plan, inst)}}, nil
+	}
+	i, ok := plan.Task(in.Task)
+	if !ok || i >= len(inst.Tasks) {
+		return nil, notFound()
+	}
+	items, err := s.taskValues(row, plan, inst, i)
+	if err != nil {
+		return nil, err
+	}
+	return &valuesAnswer{Body: List[Value]{Items: items}}, nil
+}
+
+// instanceValues are the parameters as the start left them, then the outputs in the order
+// of the definition.
+func instanceValues(plan *dag.Plan, in *dag.Instance) []Value {
+	texts := taskTexts(plan)
+	items := []Value{}
+	for _, p := range plan.Definition.Params {
+		if _, given := in.Params[p.Name]; !given && p.Default != nil {
+			items = append(items, Value{Name: p.Name, Value: *p.Default, Origin: "workflow", Consumers: texts.mention(p.Name, nil)})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(in.Params)) {
+		items = append(items, Value{Name: name, Value: in.Params[name], Origin: "start", Consumers: texts.mention(name, nil)})
+	}
+	for i := range in.Tasks {
+		below := plan.Select([]int{i}, dag.ScopeDownstream)
+		below[i] = false
+		for _, name := range slices.Sorted(maps.Keys(in.Tasks[i].Outputs)) {
+			items = append(items, Value{
+				Name: name, Value: in.Tasks[i].Outputs[name], Origin: "output", From: plan.Definition.Tasks[i].Name, Consumers: texts.mention(name, below),
+			})
+		}
+	}
+	return items
+}
+
+// texts are what a person wrote into each task.
+type texts struct {
+	plan *dag.Plan
+	of   []string
+}
+
+func taskTexts(plan *dag.Plan) texts {
+	t := texts{plan: plan, of: make([]string, len(plan.Definition.Tasks))}
+	for i := range plan.Definition.Tasks {
+		d := &plan.Definition.Tasks[i]
+		text, err := json.Marshal([]any{d.Spec, d.Env, d.Params, d.WorkingDir})
+		if err == nil { // a spec is plain data: it was read from a document
+			t.of[i] = string(text)
+		}
+	}
+	return t
+}
+
+// mention lists the tasks, of those that see it, in whose text a name stands as a word.
+func (t texts) mention(name string, sees []bool) []string {
+	word, err := regexp.Compile(`\b` + regexp.QuoteMeta(name) + `\b`)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for i, text := range t.of {
+		if (sees == nil || sees[i]) && word.MatchString(text) {
+			out = append(out, t.plan.Definition.Tasks[i].Name)
+		}
+	}
+	return out
+}
+
+// taskValues resolves a task as its master does, and names the origin of each value.
+func (s *Server) taskValues(row sql.InstanceRow, plan *dag.Plan, in *dag.Instance, i int) ([]Value, error) {
+	now := in.Tasks[i].StartedAt // built-in dates are of the attempt's time
+	if now == 0 {
+		now = s.at()
+	}
+	run, err := dag.Resolve(in, i, dag.Facts{
+		Project: row.Project, Workflow: row.Workflow, WorkflowID: row.WorkflowID, Version: row.Version, ScheduleTime: row.ScheduleTime, Now: now,
+	})
+	if err != nil {
+		if wrong, ok := errors.AsType[dag.FieldError](err); ok {
+			return nil, problem(http.StatusConflict, wrong.Message, wrong)
+		}
+		return nil, fmt.Errorf("resolve task %d of instance %d: %w", i, row.ID, err)
+	}
+	above := plan.Select([]int{i}, dag.ScopeUpstream)
+	above[i] = false
+	items := make([]Value, 0, len(run.Env))
+	for _, name := range slices.Sorted(maps.Keys(run.Env)) {
+		v := Value{Name: name, Value: run.Env[name]}
+		v.Origin, v.From = originOf(plan, in, i, name, v.Value, above)
+		items = append(items, v)
+	}
+	return items, nil
+}
+
+// originOf finds the strongest source that gives a name, in the order of dag.Resolve.
+func originOf(plan *dag.Plan, in *dag.Instance, task int, name, value string, above []bool) (origin, from string) {
+	d := &plan.Definition.Tasks[task]
+	named := func(p dag.Param) bool { return p.Name == name }
+	if slices.ContainsFunc(d.Env, func(e dag.EnvVar) bool { return e.Name == name }) {
+		return "env", ""
+	}
+	if _, given := in.Params[name]; given {
+		return "start", ""
+	}
+	if slices.ContainsFunc(d.Params, named) {
+		return "task", ""
+	}
+	// The nearest comes last in a topological order; two unrelated producers are refused at save.
+	for _, i := range slices.Backward(plan.Order) {
+		if got, ok := in.Tasks[i].Outputs[name]; above[i] && ok && got == value {
+			return "output", plan.Definition.Tasks[i].Name
+		}
+	}
+	if slices.ContainsFunc(plan.Definition.Params, named) {
+		return "workflow", ""
+	}
+	return "built_in", ""
+}

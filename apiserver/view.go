@@ -1,0 +1,74 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/porpoise/porpoise/sql"
+)
+
+// InstanceView is all that the console's page of an instance shows first, in one answer:
+// its tasks are not paged, since the definition bounds them.
+type InstanceView struct {
+	Instance Instance `json:"instance"`
+	Tasks    []Task   `json:"tasks" nullable:"false" doc:"All of them, in the order of the definition."`
+	Graph    *Graph   `json:"graph,omitempty" doc:"Of the instance's version; absent unless drawing is asked for."`
+	Layout   *Layout  `json:"layout,omitempty" doc:"The workflow's canvas; absent unless drawing is asked for."`
+}
+
+type viewAnswer struct{ Body InstanceView }
+
+type viewInstance struct {
+	InstancePath
+	Drawing bool `query:"drawing" doc:"Whether the graph and the canvas are wanted, too: the graph of a version never changes."`
+}
+
+func (s *Server) viewRoutes() {
+	add(s, spec{
+		id: "view-instance", method: "GET", path: "/instances/{id}/view", tag: "instances",
+		summary: "Read an instance with all its tasks, and how to draw them", access: access{need: roleViewer, object: ofInstance},
+	}, s.viewInstance)
+}
+
+func (s *Server) viewInstance(ctx context.Context, in *viewInstance) (*viewAnswer, error) {
+	row := callOf(ctx).instance
+	rows, err := s.allTasks(ctx, row.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := &viewAnswer{Body: InstanceView{Instance: instanceFace(row), Tasks: make([]Task, len(rows))}}
+	for i := range rows {
+		out.Body.Tasks[i] = taskFace(rows[i])
+	}
+	if !in.Drawing {
+		return out, nil
+	}
+	plan, err := s.plans.get(ctx, row.WorkflowID, row.Version)
+	if err != nil {
+		return nil, fmt.Errorf("graph of version %d: %w", row.Version, err)
+	}
+	graph := graphFace(plan.Definition, row.Version)
+	layout, err := s.layoutOf(ctx, row.WorkflowID)
+	if err != nil {
+		return nil, err
+	}
+	out.Body.Graph, out.Body.Layout = &graph, &layout
+	return out, nil
+}
+
+// allTasks reads an instance's tasks page by page: no statement holds the store for long.
+func (s *Server) allTasks(ctx context.Context, instanceID int64) ([]sql.TaskRow, error) {
+	var all []sql.TaskRow
+	page := sql.Page{Limit: maxPage}
+	for {
+		rows, next, err := s.store.Tasks(ctx, instanceID, page)
+		if err != nil {
+			return nil, fmt.Errorf("read tasks: %w", err)
+		}
+		all = append(all, rows...)
+		if next == "" {
+			return all, nil
+		}
+		page.Cursor = next
+	}
+}

@@ -1,0 +1,224 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/porpoise/porpoise/bench/chaos/evidence"
+)
+
+const (
+	project = "chaos"
+	// callTimeout is a patient client's; a call of which nothing is heard is unknown.
+	callTimeout = 6 * time.Second
+	// tryFor is how long a wish is repeated. It outlasts every single fault.
+	tryFor = 90 * time.Second
+	// pauseBetween is the wait between two tries of one wish.
+	pauseBetween = 400 * time.Millisecond
+	// maxVisits bounds the clients at one time: behind it the rate falls, which the
+	// verdict sees.
+	maxVisits = 200
+	// repeatOneIn is how rarely a start is sent again although it was answered, as by a client
+	// whom the answer did not reach.
+	repeatOneIn = 10
+	// maxAnswer bounds what is read of an answer.
+	maxAnswer = 1 << 20
+)
+
+// Config says what the load is.
+type Config struct {
+	URLs     []string // of the apiservers
+	Token    string
+	Witness  string
+	Folder   string // of the evidence
+	Rate     float64
+	Seed     uint64
+	History  *evidence.File
+	Only     []string // names of shapes; empty is all
+	NoTreats bool     // nothing is paused, stopped or recovered
+}
+
+// Call is a line of the history.
+type Call struct {
+	Verb     string `json:"verb"` // start, pause, resume, stop, recover
+	Key      string `json:"key,omitempty"`
+	Workflow string `json:"workflow,omitempty"`
+	Instance string `json:"instance,omitempty"`
+	Try      int    `json:"try"`
+	Begin    int64  `json:"begin"`
+	End      int64  `json:"end"`
+	Outcome  string `json:"outcome"` // ok, refused, unknown
+	Status   int    `json:"status,omitempty"`
+	Error    string `json:"error,omitempty"`
+}
+
+// Load is a running client.
+type Load struct {
+	Config
+	shapes []Shape
+	turns  []int // indexes into shapes, by weight
+	http   *http.Client
+	wait   sync.WaitGroup
+
+	mu      sync.Mutex
+	rng     *rand.Rand
+	next    int
+	turn    int
+	acked   int
+	paused  map[string]bool // instances that were paused and not yet resumed
+	visited int
+}
+
+// New saves the workflows and returns a client that does nothing yet.
+func New(ctx context.Context, c Config) (*Load, error) {
+	l := &Load{
+		Config: c, http: &http.Client{Timeout: callTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: maxVisits}},
+		rng: rand.New(rand.NewPCG(c.Seed, 1)), paused: map[string]bool{},
+	}
+	wanted := map[string]bool{}
+	for _, name := range c.Only {
+		wanted[name] = true
+	}
+	for _, s := range Shapes() {
+		if len(wanted) > 0 && !wanted[s.Name] {
+			continue
+		}
+		for range s.weight {
+			l.turns = append(l.turns, len(l.shapes))
+		}
+		l.shapes = append(l.shapes, s)
+	}
+	l.rng.Shuffle(len(l.turns), func(i, j int) { l.turns[i], l.turns[j] = l.turns[j], l.turns[i] })
+	if err := l.must(ctx, http.MethodPut, "/projects/"+project, "application/json", "{}"); err != nil {
+		return nil, err
+	}
+	for _, s := range l.shapes {
+		if err := l.must(ctx, http.MethodPut, "/projects/"+project+"/workflows/"+s.Name, "application/yaml", s.yaml(c.Witness, c.Folder)); err != nil {
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// Workflows lists the shapes that are started.
+func (l *Load) Workflows() []Shape { return l.shapes }
+
+func (l *Load) must(ctx context.Context, method, path, kind, body string) error {
+	a := l.call(ctx, method, 0, path, kind, body, "")
+	if a.err != nil {
+		return a.err
+	}
+	if a.status >= http.StatusBadRequest {
+		return fmt.Errorf("%s %s: %d %s", method, path, a.status, a.body)
+	}
+	return nil
+}
+
+// answer is what a call gave.
+type answer struct {
+	status int
+	body   []byte
+	err    error
+}
+
+// call makes one call to one of the apiservers.
+func (l *Load) call(ctx context.Context, method string, server int, path, kind, body, key string) answer {
+	req, err := http.NewRequestWithContext(ctx, method, l.URLs[server%len(l.URLs)]+"/api/v1"+path, bytes.NewReader([]byte(body)))
+	if err != nil {
+		return answer{err: err}
+	}
+	req.Header.Set("Authorization", "Bearer "+l.Token)
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
+	}
+	if key != "" {
+		req.Header.Set("Idempotency-Key", key)
+	}
+	if method == http.MethodPut {
+		req.Header.Set("If-Match", "*")
+	}
+	resp, err := l.http.Do(req)
+	if err != nil {
+		return answer{err: err}
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	return answer{resp.StatusCode, text, err}
+}
+
+// Run starts workflows at the rate until ctx ends, then waits for the visits under way.
+func (l *Load) Run(ctx context.Context) {
+	tick := time.NewTicker(time.Duration(float64(time.Second) / l.Rate))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			l.wait.Wait()
+			return
+		case <-tick.C:
+		}
+		l.mu.Lock()
+		full := l.visited >= maxVisits
+		if !full {
+			l.visited++
+		}
+		s := l.shapes[l.turns[l.turn%len(l.turns)]]
+		l.turn++
+		l.mu.Unlock()
+		if full {
+			continue
+		}
+		l.wait.Go(func() {
+			l.visit(ctx, s)
+			l.mu.Lock()
+			l.visited--
+			l.mu.Unlock()
+		})
+	}
+}
+
+// Acked counts the starts that were answered well.
+func (l *Load) Acked() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.acked
+}
+
+// random gives a number below n.
+func (l *Load) random(n int) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rng.IntN(n)
+}
+
+// begin starts a workflow and returns the instance's id, "" if nobody ever said it.
+func (l *Load) begin(ctx context.Context, s Shape) string {
+	l.mu.Lock()
+	l.next++
+	key := fmt.Sprintf("k%d-%d", l.Seed, l.next)
+	l.mu.Unlock()
+	wish, path := Call{Verb: "start", Key: key, Workflow: s.Name}, "/projects/"+project+"/workflows/"+s.Name+"/start"
+	a := l.insist(ctx, wish, path)
+	var made struct {
+		ID string `json:"instance_id"`
+	}
+	if a.err != nil || json.Unmarshal(a.body, &made) != nil {
+		return ""
+	}
+	if made.ID != "" {
+		l.mu.Lock()
+		l.acked++
+		l.mu.Unlock()
+		if l.random(repeatOneIn) == 0 {
+			l.insist(ctx, wish, path)
+		}
+	}
+	return made.ID
+}

@@ -1,0 +1,82 @@
+// The installation that is measured: the real binary, filled through its API.
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startServer } from "../../ui/e2e/server.mjs";
+import { finished } from "../../ui/e2e/steps.mjs";
+
+const rows = 50;
+const columns = 40;
+
+/** many is a workflow of 2,000 tasks and 2,925 edges; with a gate, the first 200 wait for it and the others for a second one. */
+function many(name, gates) {
+  const lines = [`name: ${name}`, "tasks:"];
+  if (gates) {
+    for (const gate of ["gate", "hold"]) {
+      lines.push(`  - {name: ${gate}, type: shell, script: 'until [ -e ${gates}/${gate} ]; do sleep 0.05; done'}`);
+    }
+  }
+  const total = rows * columns - (gates ? 2 : 0);
+  for (let i = 0; i < total; i++) {
+    const [x, y] = [Math.floor(i / rows), i % rows];
+    const needs = x === 0 ? [] : [`t${x - 1}.${y}`, ...(y % 2 === 0 ? [`t${x - 1}.${(y + 1) % rows}`] : [])];
+    if (gates) needs.splice(0, needs.length, ...(i < 200 ? ["gate"] : x === 4 ? ["hold"] : needs));
+    lines.push(`  - {name: t${x}.${y}, type: noop, needs: [${needs.join(", ")}]}`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+const printed = 100 * 1024 * 1024;
+const chatty = `name: chatty
+tasks:
+  - name: print
+    type: shell
+    script: yes "a line of output as tasks print them, about a hundred bytes with all that stands in it and its end" | head -c ${printed}
+`;
+
+/** listed is how many instances the list is filled with. */
+export const listed = 10_000;
+
+/** startSite starts a server and runs what the measures look at. */
+export async function startSite(say) {
+  const gates = mkdtempSync(join(tmpdir(), "porpoise-gates-"));
+  const server = await startServer();
+  const start = async (workflow) => (await server.api("POST", `/projects/bench/workflows/${workflow}/start`, {})).instance_id;
+  const run = async (workflow, text) => {
+    server.apply("bench", text);
+    const id = await start(workflow);
+    await finished(server, id);
+    return id;
+  };
+  say("running 2,000 tasks, and one that prints 100 MiB");
+  const big = await run("many", many("many"));
+  const log = await run("chatty", chatty);
+  const attempts = await server.api("GET", `/instances/${log}/tasks/print/attempts`);
+  server.apply("bench", many("gated", gates));
+  return {
+    ...server,
+    big,
+    log,
+    logBytes: attempts.items[0].log_bytes,
+    /** fill starts thousands of instances, so that the list has them. */
+    fill: async () => {
+      say(`starting ${listed} instances for the list`);
+      server.apply("bench", "name: tiny\ntasks:\n  - {name: a, type: noop}\n");
+      let left = listed;
+      const starter = async () => {
+        while (left-- > 0) await start("tiny");
+      };
+      await Promise.all(Array.from({ length: 16 }, starter));
+    },
+    /** gated starts the instance whose first 200 tasks end when the returned function is called. */
+    gated: async () => {
+      for (const gate of ["gate", "hold"]) if (existsSync(join(gates, gate))) rmSync(join(gates, gate));
+      const id = await start("gated");
+      return { id, open: (gate) => writeFileSync(join(gates, gate), "") };
+    },
+    stop: async () => {
+      await server.stop();
+      rmSync(gates, { recursive: true, force: true });
+    },
+  };
+}

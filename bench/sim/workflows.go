@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// workflow is a definition with what its tasks do when they are run.
+type workflow struct {
+	name, text string
+	tasks      []task
+}
+
+// task is what the world knows of a task: what it needs, how long an attempt takes and how it ends.
+type task struct {
+	name     string
+	needs    []string
+	least    time.Duration // an attempt takes at least so long
+	most     time.Duration
+	failing  int // the first attempts end badly; -1: all do
+	retries  int
+	delay    time.Duration // of a retry
+	timeout  time.Duration
+	allow    bool // it may fail
+	noop     bool
+	disabled bool
+}
+
+// workflows are the shapes that instances have.
+func workflows() []workflow {
+	short := func(name string, needs ...string) task {
+		return task{name: name, needs: needs, least: 50 * time.Millisecond, most: 1500 * time.Millisecond}
+	}
+	long := func(name string, needs ...string) task {
+		return task{name: name, needs: needs, least: time.Second, most: 9 * time.Second}
+	}
+	retried := short("b", "a")
+	retried.failing, retried.retries, retried.delay = 2, 3, time.Second
+	failing := short("b", "a")
+	failing.failing, failing.retries, failing.delay = -1, 1, 500*time.Millisecond
+	allowed := short("b", "a")
+	allowed.failing, allowed.allow = -1, true
+	late := long("b", "a")
+	late.least, late.most, late.timeout, late.retries, late.delay = 3*time.Second, 8*time.Second, 4*time.Second, 1, time.Second
+	off := short("x", "a")
+	off.disabled = true
+	quick := task{name: "b", needs: []string{"a"}, noop: true}
+	fan := []task{short("a")}
+	var all []string
+	for i := range 6 {
+		name := fmt.Sprintf("f%d", i)
+		fan, all = append(fan, short(name, "a")), append(all, name)
+	}
+	fan = append(fan, short("z", all...))
+	shapes := []workflow{
+		{name: "one", tasks: []task{long("a")}},
+		{name: "chain", tasks: []task{short("a"), short("b", "a"), long("c", "b"), short("d", "c")}},
+		{name: "diamond", tasks: []task{short("a"), long("b", "a"), short("c", "a"), short("d", "b", "c")}},
+		{name: "fan", tasks: fan},
+		{name: "retried", tasks: []task{short("a"), retried, short("c", "b")}},
+		{name: "failing", tasks: []task{short("a"), failing, short("c", "b"), short("d", "a")}},
+		{name: "allowed", tasks: []task{short("a"), allowed, short("c", "b")}},
+		{name: "late", tasks: []task{short("a"), late, short("c", "b")}},
+		{name: "mixed", tasks: []task{short("a"), quick, off, long("c", "b", "x")}},
+	}
+	for i := range shapes {
+		shapes[i].text = shapes[i].yaml()
+	}
+	return shapes
+}
+
+func (wf *workflow) yaml() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "name: %s\ntasks:\n", wf.name)
+	for _, t := range wf.tasks {
+		fmt.Fprintf(&b, "  - name: %s\n", t.name)
+		if t.noop {
+			b.WriteString("    type: noop\n")
+		} else {
+			b.WriteString("    type: shell\n    script: 'true'\n")
+		}
+		if len(t.needs) > 0 {
+			fmt.Fprintf(&b, "    needs: [%s]\n", strings.Join(t.needs, ", "))
+		}
+		if t.retries > 0 {
+			fmt.Fprintf(&b, "    retry: {times: %d, delay: %v}\n", t.retries, t.delay)
+		}
+		if t.timeout > 0 {
+			fmt.Fprintf(&b, "    timeout: {after: %v, action: fail}\n", t.timeout)
+		}
+		if t.allow {
+			b.WriteString("    allow_failure: true\n")
+		}
+		if t.disabled {
+			b.WriteString("    disabled: true\n")
+		}
+	}
+	return b.String()
+}

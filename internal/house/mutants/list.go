@@ -1,0 +1,35 @@
+package main
+
+import "time"
+
+// target is a package with the bugs that its tests must catch.
+type target struct {
+	pkg     string // below the module
+	by      string // the package whose tests must catch them; its own where empty
+	limit   time.Duration
+	args    []string
+	mutants []mutant
+}
+
+// targets are bugs that a careless change could make. Each breaks one rule that somebody
+// relies on; whoever changes a rule on purpose changes its mutant too.
+var targets = []target{
+	// Shrinking a random counterexample takes long, and nobody will read it.
+	{pkg: "dag", args: []string{"-rapid.shrinktime=1ms", "-rapid.nofailfile"}, mutants: core},
+	{pkg: "master/slot", args: []string{"-rapid.shrinktime=1ms", "-rapid.nofailfile", "-slot.seeds=500"}, mutants: barrier},
+	simulated("sql", rows),
+	simulated("master/engine", engine),
+	simulated("master/link", links),
+	simulated("master/slot", layout),
+	simulated("dag", reports),
+	simulated("worker", control),
+	simulated("worker/lease", leases),
+}
+
+// simulated are bugs in a package that only the simulator of whole clusters is to catch.
+func simulated(pkg string, list []mutant) target {
+	return target{
+		pkg: pkg, by: "bench/sim", limit: 10 * time.Minute, mutants: list,
+		args: []string{"-run", "TestClustersKeepTheirRules", "-timeout", "20m", "-sim.seeds=600", "-sim.shrink=false"},
+	}
+}

@@ -1,0 +1,14 @@
+-- +goose Up
+
+-- One row: the registry that the cluster belongs to, by the id that is written in it too; '' before the first
+-- start and after a restore. Who starts with another registry is refused. beat rises every few
+-- seconds while a process of the cluster lives, so that an empty registry tells whether it was wiped or is a
+-- second one.
+CREATE TABLE cluster_registry (
+  one             INTEGER PRIMARY KEY,
+  id              TEXT NOT NULL,
+  beat            INTEGER NOT NULL,
+  bound_at        INTEGER NOT NULL,
+  bound_by        TEXT NOT NULL
+);
+INSERT INTO cluster_registry (one, id, beat, bound_at, bound_by) VALUES (1, '', 0, 0, '');

@@ -1,0 +1,87 @@
+package sql
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/porpoise/porpoise/dag"
+)
+
+const (
+	// siftStep is how many rows are read at once where a filter looks into them.
+	siftStep = 200
+	// MaxSifted bounds the rows that one page of such a list looks at: a rare value costs a
+	// few short pages, never a walk through all instances in one request.
+	MaxSifted = 2000
+)
+
+// narrows tells whether the filter has to look into the rows.
+func (f InstanceFilter) narrows() bool {
+	return f.Version != 0 || f.By != "" || f.Param != "" || f.LongerThan > 0
+}
+
+// keeps tells whether a row that the indexes gave is shown.
+func (f InstanceFilter) keeps(r InstanceRow, now dag.Millis) bool {
+	if f.Version != 0 && r.Version != f.Version || f.By != "" && r.CreatedBy != f.By {
+		return false
+	}
+	if f.LongerThan > 0 {
+		end := r.FinishedAt
+		if end == 0 {
+			end = now
+		}
+		if r.StartedAt == 0 || time.Duration(end-r.StartedAt)*time.Millisecond < f.LongerThan {
+			return false
+		}
+	}
+	if f.Param == "" {
+		return true
+	}
+	for name, value := range r.Params {
+		if strings.Contains(name+"="+value, f.Param) {
+			return true
+		}
+	}
+	return false
+}
+
+// sifted returns a page of a list whose filter looks into the rows. It walks the same
+// indexes and may end early: fewer rows than limit, even none, with a cursor to go on.
+func (s *Store) sifted(ctx context.Context, f InstanceFilter, more bool, after listCursor, limit int) ([]InstanceRow, string, error) {
+	var out []InstanceRow
+	streams, now := f.streams(), s.millis()
+	for seen := 0; seen < MaxSifted; {
+		heads, err := s.heads(ctx, streams, more, after, siftStep+1)
+		if err != nil {
+			return nil, "", fmt.Errorf("list instances: %w", err)
+		}
+		last := len(heads) <= siftStep
+		heads = heads[:min(len(heads), siftStep)]
+		if len(heads) == 0 {
+			return out, "", nil
+		}
+		rows, err := s.rowsOf(ctx, heads)
+		if err != nil {
+			return nil, "", err
+		}
+		for i, r := range rows {
+			after = listCursor{At: r.CreatedAt, ID: r.ID}
+			if !f.keeps(r, now) {
+				continue
+			}
+			if out = append(out, r); len(out) == limit && (i < len(rows)-1 || !last) {
+				next, err := encodeCursor("instances", after)
+				return out, next, err
+			}
+		}
+		if last {
+			return out, "", nil
+		}
+		more = true
+		seen += len(heads)
+	}
+	next, err := encodeCursor("instances", after)
+	return out, next, err
+}

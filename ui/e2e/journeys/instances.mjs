@@ -1,0 +1,294 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { cuttable, forgive } from "../proxy.mjs";
+import { finished, long, runFailing, signInByLink } from "../steps.mjs";
+
+const tiny = `name: tiny
+params: {day: "1"}
+tasks:
+  - {name: a, type: shell, script: 'exit "$day"'}
+  - {name: b, type: noop, needs: [a]}
+`;
+
+/** many starts instances of which every second fails, and waits for all. */
+async function many(server, count) {
+  server.apply("etl", tiny);
+  const ids = [];
+  for (let i = 0; i < count; i++) {
+    const made = await server.api("POST", "/projects/etl/workflows/tiny/start", { params: { day: String(i % 2) } });
+    ids.push(made.instance_id);
+  }
+  for (const id of ids) await finished(server, id);
+  return ids;
+}
+
+const rowsOf = (page) => page.locator("[data-instance]").evaluateAll((rows) => rows.map((r) => r.getAttribute("data-instance")));
+
+export const journeys = {
+  "16: recover failed after the fix keeps what succeeded, and both logs": async ({ server, visit }) => {
+    const dir = mkdtempSync(join(tmpdir(), "porpoise-fix-"));
+    const fixed = join(dir, "fixed");
+    server.apply(
+      "etl",
+      `name: mend
+tasks:
+  - {name: first, type: shell, script: echo first}
+  - name: broken
+    type: shell
+    needs: [first]
+    script: test -f ${fixed} || { echo it is broken; exit 1; }; echo it is mended
+  - {name: last, type: noop, needs: [broken]}
+`,
+    );
+    const { instance_id: id } = await server.api("POST", "/projects/etl/workflows/mend/start", {});
+    assert.equal((await finished(server, id)).state, "failed");
+    const { page } = await visit();
+    await signInByLink(server, page);
+    await page.goto(`${server.url}/p/etl/r/${id}`);
+    await page.locator(".banner.bad").getByText("it is broken").waitFor();
+    writeFileSync(fixed, "");
+    await page.getByRole("button", { name: "Recover failed" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("2 tasks change").waitFor();
+    await dialog.getByText("1 task is done and stays as it is").waitFor();
+    await dialog.getByRole("button", { name: "Recover failed" }).click();
+    await page.locator(".big-state", { hasText: "success" }).waitFor();
+    await page.goto(`${server.url}/p/etl/r/${id}?tab=tasks&task=broken&panel=attempts`);
+    const attempts = page.locator(".attempts > li");
+    await attempts.nth(1).waitFor();
+    await attempts.filter({ hasText: "#1" }).getByRole("button", { name: "Open log" }).click();
+    await page.getByText("it is broken").first().waitFor();
+    await page.goBack();
+    await attempts.filter({ hasText: "#2" }).getByRole("button", { name: "Open log" }).click();
+    await page.getByText("it is mended").first().waitFor();
+    const first = await server.api("GET", `/instances/${id}/tasks/first/attempts`);
+    assert.equal(first.items.length, 1);
+    rmSync(dir, { recursive: true });
+  },
+
+  "16b: force the success of a failed task, and an outdated dialog says what has moved": async ({ server, visit }) => {
+    const id = await runFailing(server);
+    const { page, wrong } = await visit();
+    await signInByLink(server, page);
+    await page.goto(`${server.url}/p/etl/r/${id}?tab=tasks&task=load+dim&panel=why`);
+    await page.locator(".task-actions").getByRole("button", { name: "Force success" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.locator("li", { hasText: "aggregate" }).waitFor();
+    await dialog.getByRole("button", { name: "Force success" }).click();
+    await page.locator(".big-state", { hasText: "success" }).waitFor();
+    await page.locator(".tr", { hasText: "load dim" }).getByText("forced success").waitFor();
+
+    server.apply("etl", long);
+    const { instance_id: run } = await server.api("POST", "/projects/etl/workflows/long/start", {});
+    await page.goto(`${server.url}/p/etl/r/${run}?tab=tasks`);
+    await page.locator(".tr", { hasText: "sleeper" }).getByText("running").waitFor();
+    // Somebody else is quicker: between the look at the list and the click, a task is skipped.
+    const quicker = async (route) => {
+      await server.api("POST", `/instances/${run}/tasks/after/skip`);
+      for (let i = 0; i < 100; i++) {
+        const { items } = await server.api("GET", `/instances/${run}/tasks`);
+        if (items[1].state === "skipped") break;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      await route.continue();
+    };
+    await page.route("**/stop", quicker, { times: 1 });
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    await dialog.getByText("2 tasks change").waitFor();
+    await dialog.getByRole("button", { name: "Stop", exact: true }).click();
+    await dialog.getByText("The instance has moved on since").waitFor();
+    await dialog.locator(".moved li", { hasText: "after: skipped" }).waitFor();
+    await dialog.getByText("1 task changes").waitFor();
+    await dialog.getByRole("button", { name: "Stop", exact: true }).click();
+    await page.locator(".big-state", { hasText: "stopped" }).waitFor();
+    forgive(wrong, /status of 409/);
+  },
+
+  "24: filter, brush the histogram, reload and share: the same rows; then rerun all that match": async ({ server, visit }) => {
+    await many(server, 12);
+    const { page } = await visit();
+    await signInByLink(server, page);
+    await page.goto(`${server.url}/runs?project=etl&workflow=tiny`);
+    await page.getByRole("link", { name: /^Failed 24 h/ }).click();
+    await page.waitForURL(/st=failed/);
+    await page.getByText("6 rows", { exact: true }).waitFor();
+    assert.equal((await rowsOf(page)).length, 6);
+    const box = await page.locator(".histogram-bars").boundingBox();
+    await page.mouse.move(box.x + box.width - 2, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.6, box.y + 20, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForURL(/from=.*to=/);
+    await page.locator("[data-instance]").first().waitFor();
+    const rows = await rowsOf(page);
+    assert.equal(rows.length, 6);
+    await page.reload();
+    await page.locator("[data-instance]").first().waitFor();
+    assert.deepEqual(await rowsOf(page), rows);
+    const colleague = await visit();
+    await colleague.page.goto(page.url());
+    await colleague.page.getByLabel("User").fill("admin");
+    await colleague.page.locator("input[name=password]").fill(server.password);
+    await colleague.page.getByRole("button", { name: "Sign in" }).click();
+    await colleague.page.locator("[data-instance]").first().waitFor();
+    assert.deepEqual(await rowsOf(colleague.page), rows);
+
+    // By keys alone: down, choose, down, choose up to there.
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Shift+X");
+    await page.getByText("3 rows chosen").waitFor();
+    await page.getByRole("button", { name: "Choose all 6 that match" }).click();
+    await page.getByRole("button", { name: "Run all again" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("Run all again is asked of 6 instances").waitFor();
+    await dialog.getByRole("button", { name: "Run all again" }).click();
+    await dialog.getByText("6 of 6").waitFor();
+    await dialog.getByText("asked for", { exact: true }).first().waitFor();
+    await dialog.getByRole("button", { name: "Close", exact: true }).last().click();
+    for (const id of rows) {
+      const one = await finished(server, id);
+      assert.ok(one.round >= 1);
+    }
+    for (let i = 0; i < 100; i++) {
+      const all = await Promise.all(rows.map((id) => server.api("GET", `/instances/${id}`)));
+      if (all.every((x) => x.round === 2 && x.state === "failed")) return;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    assert.fail("not every instance ran again");
+  },
+
+  "24b: new rows wait behind a button, and a bulk stop wants its words typed": async ({ server, visit, check }) => {
+    await many(server, 3);
+    const { page } = await visit();
+    await signInByLink(server, page);
+    await page.goto(`${server.url}/runs?project=etl&workflow=tiny`);
+    await page.locator("[data-instance]").nth(2).waitFor();
+    const rows = await rowsOf(page);
+    await many(server, 2);
+    await page.getByRole("button", { name: "2 new rows" }).waitFor();
+    assert.deepEqual(await rowsOf(page), rows);
+    await page.getByRole("button", { name: "2 new rows" }).click();
+    await page.locator("[data-instance]").nth(4).waitFor();
+    server.apply("etl", long);
+    await server.api("POST", "/projects/etl/workflows/long/start", {});
+    await page.goto(`${server.url}/runs?st=running&span=any`);
+    await page.getByRole("checkbox").first().click();
+    const wrong = [];
+    for (const theme of ["light", "dark"]) {
+      await page.evaluate((t) => document.documentElement.setAttribute("data-mantine-color-scheme", t), theme);
+      await page.getByRole("button", { name: "More actions" }).click();
+      await page.getByRole("menuitem", { name: "Stop", exact: true }).waitFor();
+      wrong.push(...(await check(page, `bulk menu ${theme}`)));
+      await page.keyboard.press("Escape");
+    }
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Stop", exact: true }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("Type Stop 1 to confirm").waitFor();
+    for (const theme of ["light", "dark"]) {
+      await page.evaluate((t) => document.documentElement.setAttribute("data-mantine-color-scheme", t), theme);
+      wrong.push(...(await check(page, `bulk dialog ${theme}`)));
+    }
+    assert.ok(await dialog.getByRole("button", { name: "Stop", exact: true }).isDisabled());
+    await dialog.getByLabel(/Type Stop 1/).fill("Stop 1");
+    await dialog.getByRole("button", { name: "Stop", exact: true }).click();
+    await dialog.getByText("1 of 1").waitFor();
+    wrong.push(...(await check(page, "bulk results")));
+    await dialog.getByRole("button", { name: "Close", exact: true }).last().click();
+    // The row stays where it is and says what it has become.
+    await page.locator(".tr", { hasText: "long" }).getByText("stopped").waitFor();
+    assert.deepEqual(wrong, []);
+  },
+
+  "29: a lost network marks the page stale, and it catches up without a reload": async ({ server, visit }) => {
+    const network = await cuttable(server.url);
+    server.apply("etl", long);
+    const { instance_id: id } = await server.api("POST", "/projects/etl/workflows/long/start", {});
+    const { page, context, wrong } = await visit();
+    await signInByLink(server, page);
+    await page.goto(`${network.url}/p/etl/r/${id}?tab=tasks`);
+    await page.locator(".tr", { hasText: "sleeper" }).getByText("running").waitFor();
+    await page.locator(".connection.live").waitFor();
+    await page.evaluate(() => {
+      window.kept = true;
+    });
+    network.cut();
+    await page.locator(".connection.stale").waitFor({ timeout: 40_000 });
+    await server.api("POST", `/instances/${id}/stop`, {});
+    assert.equal((await finished(server, id)).state, "stopped");
+    network.mend();
+    await page.locator(".big-state", { hasText: "stopped" }).waitFor({ timeout: 20_000 });
+    await page.locator(".connection.live").waitFor();
+    assert.ok(await page.evaluate(() => window.kept), "the page was not loaded anew");
+    // More tabs than a browser gives connections to one server.
+    const tabs = [];
+    for (let i = 0; i < 8; i++) {
+      tabs.push(await context.newPage());
+      await tabs[i].goto(`${server.url}/p/etl/r/${id}?tab=tasks`);
+    }
+    for (const tab of tabs) await tab.locator(".big-state", { hasText: "stopped" }).waitFor();
+    forgive(wrong, /net::ERR_|foreign: http:\/\/127\.0\.0\.1/);
+    await network.stop();
+  },
+
+  "29b: a server that was killed comes back: stale mark, then all is there without a reload": async ({ server, visit }) => {
+    const id = await runFailing(server);
+    const { page, wrong } = await visit();
+    await signInByLink(server, page);
+    await page.goto(`${server.url}/p/etl/r/${id}?tab=tasks`);
+    await page.locator(".connection.live").waitFor();
+    await page.evaluate(() => {
+      window.kept = true;
+    });
+    await server.kill();
+    await page.locator(".connection.stale").waitFor({ timeout: 40_000 });
+    await page.getByRole("tab", { name: "Events" }).click();
+    await page.getByText("The server does not answer").waitFor();
+    await server.restart();
+    await page.locator(".connection.live").waitFor({ timeout: 30_000 });
+    await page.getByRole("table", { name: "Events" }).waitFor({ timeout: 20_000 });
+    assert.ok(await page.evaluate(() => window.kept), "the page was not loaded anew");
+    forgive(wrong, /net::ERR_/);
+  },
+
+  "the instance view's dialogs, panels and errors are clean to axe in both themes": async ({ server, visit, check }) => {
+    const id = await runFailing(server);
+    const { page } = await visit();
+    await signInByLink(server, page);
+    const wrong = [];
+    const look = async (path, ready, act) => {
+      for (const theme of ["light", "dark"]) {
+        await page.evaluate((t) => localStorage.setItem("porpoise.theme", t), theme);
+        await page.goto(server.url + path);
+        await act?.();
+        await ready().waitFor();
+        await page.waitForTimeout(250); // what opens has opened
+        wrong.push(...(await check(page, `${path} ${theme}`)));
+      }
+    };
+    const at = `/p/etl/r/${id}`;
+    const press = (name) => () => page.getByRole("button", { name, exact: true }).first().click();
+    const dialog = (text) => () => page.getByRole("dialog").getByText(text).first();
+    await look(`${at}?tab=tasks`, dialog("3 tasks change"), press("Recover failed"));
+    await look(`${at}?tab=tasks`, dialog("Start the new instance"), async () => {
+      await press("Run all again")();
+      await page.getByRole("dialog").getByRole("switch").focus();
+      await page.keyboard.press("Space");
+    });
+    await look(`${at}?tab=tasks&task=load+dim&panel=log`, dialog("Only it"), press("Rerun from here"));
+    await look(`${at}?tab=tasks&task=load+dim&panel=attempts`, () => page.locator(".attempts > li").first());
+    await look(`${at}?tab=tasks&task=load+dim&panel=values`, () => page.getByText("system_biz_date"));
+    await look(`${at}?tab=tasks&task=aggregate&panel=why`, () => page.locator(".why li li").first());
+    await look(`${at}?tab=compare`, () => page.getByText("There is no other instance"));
+    await look(`${at}?tab=compare&with=${id}`, () => page.locator(".compare h3"));
+    await look(`${at}?tab=gantt&task=load+dim`, () => page.getByRole("button", { name: "Zoom to the task" }));
+    await look("/runs", () => page.locator(".histogram-table"), press("Show as a table"));
+    await look("/runs", () => page.getByRole("menuitem", { name: "CSV" }), press("Export"));
+    assert.deepEqual(wrong, []);
+  },
+};

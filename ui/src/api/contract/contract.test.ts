@@ -1,0 +1,260 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { QueryClient } from "@tanstack/react-query";
+import { beforeAll, describe, expect, it, vi } from "vitest";
+import { rootCauses } from "../../domain/explain";
+import { gantt } from "../../domain/gantt";
+import { may } from "../../domain/rights";
+import { isKnown, lookOf } from "../../domain/states";
+import { faults, schemasOf, type Type } from "./schema";
+
+// The contract with the server: the same answers that its own tests compare
+// (apiserver/testdata/*.json) fit the generated types, and are read by what the console reads
+// them with. After a change of an answer, run `go test ./apiserver -update` and `npm run api`;
+// a new file needs an entry here, with its schema and its reader.
+
+const folder = new URL("../../../../apiserver/testdata/", import.meta.url);
+const golden = (name: string): unknown => JSON.parse(readFileSync(new URL(`${name}.json`, folder), "utf8"));
+const files = readdirSync(folder)
+  .filter((f) => f.endsWith(".json"))
+  .map((f) => f.slice(0, -".json".length));
+const schemas = schemasOf(readFileSync(new URL("../schema.d.ts", import.meta.url), "utf8"));
+
+type Queries = typeof import("../queries");
+type Account = typeof import("../account");
+type Commands = typeof import("../commands");
+let queries: Queries;
+let account: Account;
+let commands: Commands;
+
+/** What a query's function is given; the library's type asks for more than any of them reads. */
+const context = { client: new QueryClient(), signal: new AbortController().signal, pageParam: "", meta: undefined, direction: "forward" };
+
+/** ask runs a query of the console against the golden answer. */
+async function ask<T>(query: { queryFn?: unknown; queryKey?: unknown; select?: unknown }): Promise<T> {
+  // Each query's function takes the same context; its own type differs by its key.
+  const answered = await (query.queryFn as (c: unknown) => Promise<T>)({ ...context, queryKey: query.queryKey });
+  return typeof query.select === "function" ? query.select(answered) : answered;
+}
+
+beforeAll(async () => {
+  // The client takes its base from the page, and its answers from the network.
+  vi.stubGlobal("document", { baseURI: "http://porpoise.test/" });
+  vi.stubGlobal("fetch", async () => served());
+  queries = await import("../queries");
+  account = await import("../account");
+  commands = await import("../commands");
+});
+
+let served = () => new Response(null, { status: 204 });
+
+function serve(body: unknown, status = 200): void {
+  const type = status < 400 ? "application/json" : "application/problem+json";
+  served = () => new Response(JSON.stringify(body), { status, headers: { "Content-Type": type } });
+}
+
+interface Entry {
+  schema: string | Type;
+  read?: () => Promise<void>; // with the answer served
+  unread?: string; // why the console has no reader
+  status?: number;
+}
+
+const states = (list: { state: string }[]) => {
+  expect(list.length).toBeGreaterThan(0);
+  for (const { state } of list) {
+    expect(isKnown(state), `the console has no look for the state ${state}`).toBe(true);
+    expect(lookOf(state).glyph).not.toBe("question");
+  }
+};
+
+const refused = async (want: number, codes: string[]) => {
+  const error: unknown = await ask(queries.instanceQuery("1")).catch((e: unknown) => e);
+  expect(error).toMatchObject({ status: want, requestId: "1" });
+  if (typeof error === "object" && error !== null && "fields" in error) {
+    expect(error.fields).toMatchObject(codes.map((code) => ({ code })));
+  }
+};
+
+const entries: Record<string, Entry> = {
+  project: { schema: "Project", read: async () => expect((await account.createProject("alpha", "")).name).toBe("alpha") },
+  projects: {
+    schema: "ListProject",
+    read: async () => expect((await ask<{ role: string }[]>(queries.projectsQuery)).every((p) => may(p.role, "viewer"))).toBe(true),
+  },
+  overview: {
+    schema: "ListProjectOverview",
+    read: async () => expect(await ask(account.overviewQuery)).toMatchObject([{ name: "alpha", workflows: 1, day: { open: 1 } }]),
+  },
+  workflow_overview: {
+    schema: "ListWorkflowOverview",
+    read: async () => {
+      const [w] = await ask<{ last: { state: string }[] }[]>(account.workflowOverviewQuery("alpha"));
+      states(w?.last ?? []);
+    },
+  },
+  sessions: {
+    schema: "ListSession",
+    read: async () => expect(await ask(account.sessionsQuery)).toMatchObject([{ current: false, address: "192.0.2.1" }]),
+  },
+  session: { schema: "Me", read: async () => expect(await ask(queries.sessionQuery)).toMatchObject({ name: "admin", set_up: false }) },
+  members: { schema: "ListMember", read: async () => expect(await ask(account.membersQuery("alpha"))).toMatchObject([{ role: "owner" }]) },
+  member: {
+    schema: "Member",
+    read: async () => expect(await account.putMember("alpha", "admin", "owner")).toMatchObject({ role: "owner" }),
+  },
+  users: { schema: "ListUser", read: async () => expect(await ask(account.usersQuery)).toMatchObject([{ name: "admin" }]) },
+  token: {
+    schema: "TokenAnswerBody",
+    read: async () => expect(await account.createToken({ name: "ci", expires_at: "" })).toMatchObject({ secret: "pp_..." }),
+  },
+  workflow: {
+    schema: "WorkflowText",
+    read: async () => expect(await ask(queries.workflowQuery("alpha", "daily"))).toMatchObject({ name: "daily" }),
+  },
+  workflows: {
+    schema: "ListWorkflow",
+    read: async () => expect(await ask(queries.workflowsQuery("alpha"))).toMatchObject([{ name: "daily" }]),
+  },
+  versions: {
+    schema: "ListVersion",
+    read: async () => expect(await ask(queries.versionsQuery("alpha", "daily"))).toMatchObject({ items: [{ version: 1 }] }),
+  },
+  version: {
+    schema: "VersionText",
+    read: async () => expect(await ask(queries.versionQuery("alpha", "daily", 1))).toMatchObject({ version: 1 }),
+  },
+  layout: {
+    schema: "Layout",
+    read: async () => expect(await ask(queries.layoutQuery("alpha", "daily"))).toMatchObject({ tasks: { load: { x: 10, y: 20.5 } } }),
+  },
+  layout_none: { schema: "Layout", read: async () => expect(await ask(queries.layoutQuery("alpha", "daily"))).toEqual({ tasks: {} }) },
+  graph: {
+    schema: "Graph",
+    read: async () => {
+      const graph = await ask<{ tasks: { name: string }[] }>(queries.graphQuery("alpha", "daily", 1));
+      expect(graph.tasks.map((t) => t.name)).toEqual(["extract", "load"]);
+    },
+  },
+  instance: { schema: "Instance", read: async () => states([await commands.send({ id: "1", verb: "resume" })]) },
+  instances: {
+    schema: "ListInstance",
+    read: async () => states((await ask<{ items: { state: string }[] }>(queries.instancesQuery({}))).items),
+  },
+  counts: {
+    schema: "InstanceCounts",
+    read: async () =>
+      expect(Object.keys((await ask<{ states: Record<string, number> }>(queries.countsQuery({}))).states).every(isKnown)).toBe(true),
+  },
+  tasks: { schema: "ListTask", unread: "an instance's page reads them in its view" },
+  view: {
+    schema: "InstanceView",
+    read: async () => {
+      states([await ask<{ state: string }>(queries.instanceQuery("1"))]);
+      states(await ask<{ state: string }[]>(queries.tasksQuery("1")));
+    },
+  },
+  view_plain: { schema: "InstanceView", read: async () => states([await ask<{ state: string }>(queries.instanceQuery("1"))]) },
+  attempts: { schema: "ListAttempt", read: async () => states(await ask<{ state: string }[]>(queries.attemptsQuery("1", "extract"))) },
+  events: {
+    schema: "ListEvent",
+    read: async () => {
+      const drawn = gantt(await ask<Parameters<typeof gantt>[0]>(queries.eventsQuery("1")), Date.parse("2026-11-21T12:00:01.000Z"));
+      expect(Number.isFinite(drawn.from) && Number.isFinite(drawn.to)).toBe(true);
+    },
+  },
+  explain: {
+    schema: "Explanation",
+    read: async () => {
+      const causes = rootCauses(await ask<Parameters<typeof rootCauses>[0]>(queries.explainQuery("1")));
+      expect(causes.length).toBeGreaterThan(0);
+      expect(causes.every((c) => c.text !== "")).toBe(true);
+    },
+  },
+  explain_task: {
+    schema: "Explanation",
+    read: async () =>
+      expect(rootCauses(await ask<Parameters<typeof rootCauses>[0]>(queries.explainQuery("1", "load")))[0]?.task).toBe("extract"),
+  },
+  preview: {
+    schema: "Preview",
+    read: async () => expect(await ask(queries.previewQuery("1", "stop"))).toMatchObject({ result: "applied" }),
+  },
+  start: {
+    schema: "Started",
+    status: 202,
+    read: async () =>
+      expect(await commands.start({ project: "alpha", workflow: "daily", params: {}, key: "k" })).toMatchObject({ instance_id: "1" }),
+  },
+  pause: { schema: "Instance", status: 202, read: async () => states([await commands.send({ id: "1", verb: "pause" })]) },
+  masters: { schema: "ListNodeFace", read: async () => expect(await ask(queries.mastersQuery)).toMatchObject({ items: [{ name: "m1" }] }) },
+  workers: { schema: "ListNodeFace", read: async () => expect(await ask(queries.workersQuery)).toMatchObject({ items: [{ slots: 4 }] }) },
+  not_found: { schema: "Problem", status: 404, read: () => refused(404, []) },
+  wrong_fields: { schema: "Problem", status: 422, read: () => refused(422, ["not_in_enum", "out_of_range", "unknown_field"]) },
+  draft_required: { schema: "Problem", status: 428, read: () => refused(428, ["required"]) },
+  explain_codes: {
+    schema: { kind: "list", of: { kind: "plain", name: "string" } },
+    unread: "the words of every code are tested with the sentences",
+  },
+  worker: { schema: "WorkerDetail", unread: "the page of a worker comes with the page of the cluster" },
+  worker_drain: { schema: "WorkerDetail", status: 202, unread: "workers drain by the command line" },
+  worker_resume: { schema: "WorkerDetail", status: 202, unread: "workers drain by the command line" },
+  failovers: { schema: "ListFailover", unread: "the cluster's page comes with the masters that divide slots" },
+  supervisor: { schema: "Supervisor", unread: "the cluster's page comes with the masters that divide slots" },
+  recoveries: { schema: "ListRecovery", unread: "the cluster's page comes with the masters that divide slots" },
+  hold: { schema: "Hold", status: 202, unread: "clusters are held by the command line" },
+  hold_again: { schema: "Hold", unread: "clusters are held by the command line" },
+  hold_none: { schema: "Hold", unread: "clusters are held by the command line" },
+  explain_held: { schema: "Explanation", unread: "read as every explanation is" },
+  release: { schema: "Released", unread: "clusters are released by the command line" },
+  slots: { schema: "Slots", unread: "the cluster's page comes with the masters that divide slots" },
+  join_token: { schema: "JoinTokenAnswerBody", unread: "nodes join by the command line" },
+  bulk: { schema: "BulkAnswer", unread: "read where the list of instances acts on many" },
+  histogram: { schema: "InstanceHistogram", unread: "read where the list of instances draws its bars" },
+  neighbours: { schema: "Neighbours", unread: "read where an instance steps to the one before" },
+  values: { schema: "ListValue", unread: "read where an instance shows its parameters" },
+  draft: { schema: "Draft", unread: "read by the editor's own server, which its tests run" },
+  restored: { schema: "SavedAnswerBody", unread: "read by the editor's own server, which its tests run" },
+  validate: { schema: "Findings", unread: "read by the editor's findings, which its tests run" },
+  validate_graph: { schema: "Findings", unread: "read by the editor's findings, which its tests run" },
+  validate_warnings: { schema: "Findings", unread: "read by the editor's findings, which its tests run" },
+  parameters: { schema: "ParameterPreview", unread: "read where the editor previews parameters" },
+  start_preview: { schema: "Started", unread: "read where the editor previews a start" },
+  diff: { schema: "Diff", unread: "read where the editor compares versions" },
+  log_window: { schema: { kind: "any" }, unread: "its route streams and has no schema; the log panel's tests read windows" },
+  log_found: { schema: "LogFound", unread: "the log panel's tests read hits" },
+  task_types: { schema: "TaskTypes", unread: "read by the editor's forms, which their tests run" },
+};
+
+describe("every answer that the server's tests compare", () => {
+  it("has an entry in the contract, and the other way round", () => {
+    expect(Object.keys(entries).sort()).toEqual([...files].sort());
+  });
+
+  it.each(Object.entries(entries))("%s fits its schema, and is read", async (name, entry) => {
+    const body = golden(name);
+    const type: Type = typeof entry.schema === "string" ? { kind: "ref", name: entry.schema } : entry.schema;
+    expect(faults(schemas, type, body)).toEqual([]);
+    if (!entry.read) {
+      expect(entry.unread).toBeTruthy();
+      return;
+    }
+    serve(body, entry.status);
+    await entry.read();
+  });
+});
+
+describe("the contract's own reading", () => {
+  const answer = { id: "1", state: "running", created_at: "x" };
+  const last: Type = { kind: "ref", name: "LastInstance" };
+
+  it("finds what is missing, added, renamed, or of another type", () => {
+    expect(faults(schemas, last, answer)).toEqual([]);
+    expect(faults(schemas, last, { ...answer, state: undefined, status: "running" })).toHaveLength(2);
+    expect(faults(schemas, last, { ...answer, id: 1 })).toEqual(["$.id: 1 is no string"]);
+    expect(faults(schemas, last, { id: "1", state: "running" })).toEqual(["$.created_at is missing"]);
+    expect(faults(schemas, { kind: "ref", name: "Member" }, { user: "a", role: "king" })).toHaveLength(1);
+    expect(faults(schemas, { kind: "ref", name: "ListMember" }, { items: [{ user: "a", role: "owner" }, 7] })).toEqual([
+      "$.items[1]: 7 is no object",
+    ]);
+  });
+});

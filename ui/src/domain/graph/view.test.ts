@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import { defaults, layoutAll, type Points } from "./layout";
+import { beside, centre, fitAll, near, opening, readable, sees } from "./view";
+import { Walker } from "./walk";
+
+const { size } = defaults;
+const box = { width: 1000, height: 600 };
+
+function chain(count: number): Points {
+  return Object.fromEntries(Array.from({ length: count }, (_, i) => [`t${i}`, { x: i * 264, y: 0 }]));
+}
+
+describe("a graph opens", () => {
+  it("with all of it where that can be read", () => {
+    const camera = opening(chain(4), size, box, "t3");
+    expect(camera).toEqual(fitAll(chain(4), size, box));
+    expect(camera.zoom).toBeGreaterThanOrEqual(readable);
+    for (const p of Object.values(chain(4))) expect(sees(camera, p, size, box)).toBe(true);
+  });
+
+  it("on the task that matters where not, and never smaller than can be read", () => {
+    const points = chain(400);
+    const camera = opening(points, size, box, "t200");
+    expect(camera.zoom).toBe(near);
+    expect(camera.x).toBe(centre(points.t200 ?? { x: 0, y: 0 }, size, box, near).x);
+    expect(sees(camera, points.t200 ?? { x: 0, y: 0 }, size, box)).toBe(true);
+  });
+
+  it("with the first task at the left edge instead of half an empty screen", () => {
+    const camera = opening(chain(400), size, box, "t0");
+    expect(camera.x).toBe(24);
+    expect(opening(chain(400), size, box, undefined).x).toBe(24);
+    expect(opening({}, size, box, undefined).zoom).toBe(1);
+  });
+
+  it("not on all of 301 tasks, however small", () => {
+    const dots = Object.fromEntries(Array.from({ length: 301 }, (_, i) => [`t${i}`, { x: i % 3, y: 0 }]));
+    expect(opening(dots, size, box, "t0").zoom).toBe(near);
+  });
+});
+
+describe("the arrow keys", () => {
+  const tasks = [
+    { name: "a", needs: [] },
+    { name: "b", needs: ["a"] },
+    { name: "c", needs: ["a"] },
+    { name: "d", needs: ["b", "c"] },
+  ];
+  it("follow edges one way and siblings the other, in both directions of a layout", () => {
+    for (const [direction, on, back, down] of [
+      ["LR", "ArrowRight", "ArrowLeft", "ArrowDown"],
+      ["TB", "ArrowDown", "ArrowUp", "ArrowRight"],
+    ] as const) {
+      const points = layoutAll(tasks, { direction });
+      const walker = new Walker(tasks, points, size, direction);
+      const first = walker.go("a", on) ?? "";
+      const [upper, lower] = ["b", "c"].sort((x, y) =>
+        direction === "LR" ? (points[x]?.y ?? 0) - (points[y]?.y ?? 0) : (points[x]?.x ?? 0) - (points[y]?.x ?? 0),
+      );
+      expect(["b", "c"]).toContain(first);
+      expect(walker.go(first, on)).toBe("d");
+      expect(walker.go(first, back)).toBe("a");
+      expect(walker.go(upper ?? "", down)).toBe(lower);
+      expect(walker.go(lower ?? "", down)).toBeUndefined();
+      expect(walker.go("d", on)).toBeUndefined();
+    }
+  });
+});
+
+it("a task is beside the screen up to one screen away, on every side", () => {
+  const camera = { x: 0, y: 0, zoom: 1 };
+  for (const p of [
+    { x: 100, y: 100 },
+    { x: 1700, y: 0 },
+    { x: -900, y: 0 },
+    { x: 0, y: 1100 },
+  ])
+    expect(beside(camera, p, size, box)).toBe(true);
+  for (const p of [
+    { x: 2100, y: 0 },
+    { x: -1100, y: 0 },
+    { x: 0, y: 1300 },
+    { x: 0, y: -700 },
+  ])
+    expect(beside(camera, p, size, box)).toBe(false);
+});

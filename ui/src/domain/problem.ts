@@ -1,0 +1,60 @@
+import { ApiError } from "../api/error";
+import type { Sentence } from "../i18n";
+
+// The server says what is wrong by a code and an English sentence; where the code is known
+// here, the person reads the sentence of his language.
+
+const sentences: Record<string, Sentence> = {
+  wrong_sign_in: "account.err.wrong_sign_in",
+  too_many: "account.err.too_many",
+  wrong_password: "account.err.wrong_password",
+  unchanged: "account.err.unchanged",
+  too_easy: "account.err.too_easy",
+  must_change_password: "account.err.must_change_password",
+  set_up_already: "account.err.set_up_already",
+  last_owner: "account.err.last_owner",
+  name_taken: "account.err.name_taken",
+  in_use: "account.err.in_use",
+};
+
+// Codes that mean something else in another field.
+const ofField: Record<string, Sentence> = {
+  "password out_of_range": "account.err.passwordLength",
+  "new out_of_range": "account.err.passwordLength",
+  "user not_found": "account.err.noUser",
+  "expires_at out_of_range": "account.err.expiry",
+  "name required": "account.err.nameNeeded",
+  "name invalid_name": "account.err.nameForm",
+  "name encoding": "account.err.nameForm",
+  "name too_large": "account.err.nameForm",
+  "project required": "account.err.nameNeeded",
+  "project invalid_name": "account.err.nameForm",
+  "project encoding": "account.err.nameForm",
+  "project too_large": "account.err.nameForm",
+};
+
+/** sentenceOf finds the sentence of a code in a field; undefined where only the server has words for it. */
+export function sentenceOf(field: string, code: string): Sentence | undefined {
+  return ofField[`${field} ${code}`] ?? sentences[code];
+}
+
+/** wrongFields gives the sentence of each wrong field, the server's own where the code has none. */
+export function wrongFields(error: unknown, t: (key: Sentence) => string): Record<string, string> {
+  const out: Record<string, string> = {};
+  if (!(error instanceof ApiError)) return out;
+  for (const f of error.fields) {
+    const known = sentenceOf(f.field, f.code);
+    out[f.field] ??= known ? t(known) : f.message;
+  }
+  return out;
+}
+
+/** said is one sentence for the whole error, or undefined where there is none but the server's. */
+export function said(error: unknown, t: (key: Sentence) => string): string | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  for (const f of error.fields) {
+    const known = sentenceOf(f.field, f.code);
+    if (known) return t(known);
+  }
+  return undefined;
+}

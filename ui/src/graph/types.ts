@@ -1,3 +1,0 @@
-import type { Graph } from "../api/client";
-
-export type GraphTask = Graph["tasks"][number];

@@ -1,0 +1,15 @@
+// Every sentence of the console, by topic. A key names its topic first; zh-CN has the same ones: its types say so.
+import { account } from "./account";
+import { canvas } from "./canvas";
+import { core } from "./core";
+import { editor } from "./editor";
+import { form } from "./form";
+import { graph } from "./graph";
+import { instances } from "./instances";
+import { log } from "./log";
+import { text } from "./text";
+import { versions } from "./versions";
+
+export const en = { ...core, ...log, ...instances, ...account, ...graph, ...editor, ...canvas, ...form, ...text, ...versions } as const;
+
+export type Key = keyof typeof en;

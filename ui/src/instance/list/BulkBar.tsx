@@ -1,0 +1,66 @@
+import { Button, Menu } from "@mantine/core";
+import { Ellipsis } from "lucide-react";
+import type { BulkVerb } from "../../api/commands";
+import { useSay } from "../../i18n";
+import { bulkWord } from "./BulkDialog";
+import type { Choice } from "./choice";
+
+interface Props {
+  choice: Choice;
+  matching: string; // how many the filter matches, as far as is known
+  onAll: () => void;
+  onClear: () => void;
+  onVerb: (verb: BulkVerb, force: boolean) => void;
+}
+
+const first: { verb: BulkVerb; force: boolean }[] = [
+  { verb: "recover", force: false },
+  { verb: "rerun", force: false },
+];
+const rest: { verb: BulkVerb; force: boolean }[] = [
+  { verb: "pause", force: false },
+  { verb: "resume", force: false },
+  { verb: "stop", force: false },
+  { verb: "stop", force: true },
+];
+
+/** BulkBar stands below the list while rows are chosen. */
+export function BulkBar({ choice, matching, onAll, onClear, onVerb }: Props) {
+  const { t } = useSay();
+  return (
+    <section className="bulk-bar" aria-label={t("instances.chosenBar")}>
+      <strong role="status">
+        {choice.all ? t("instances.allChosen", { n: matching }) : t("instances.chosen", { count: choice.ids.size })}
+      </strong>
+      {!choice.all && (
+        <button type="button" className="link" onClick={onAll}>
+          {t("instances.chooseAll", { n: matching })}
+        </button>
+      )}
+      <span className="push acts">
+        {first.map((v) => (
+          <Button key={v.verb} variant="default" onClick={() => onVerb(v.verb, v.force)}>
+            {t(bulkWord(v))}
+          </Button>
+        ))}
+        <Menu position="top-end" withInitialFocusPlaceholder={false}>
+          <Menu.Target>
+            <Button variant="default" aria-label={t("common.more")}>
+              <Ellipsis size={16} />
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {rest.map((v) => (
+              <Menu.Item key={t(bulkWord(v))} onClick={() => onVerb(v.verb, v.force)}>
+                {t(bulkWord(v))}
+              </Menu.Item>
+            ))}
+          </Menu.Dropdown>
+        </Menu>
+        <Button variant="subtle" onClick={onClear}>
+          {t("instances.clearChoice")}
+        </Button>
+      </span>
+    </section>
+  );
+}
