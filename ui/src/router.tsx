@@ -16,6 +16,7 @@ import { ErrorView } from "./parts/ErrorView";
 import { editorSearch, hubSearch, instanceSearch, instancesSearch } from "./search";
 import { membersSearch, profileSearch, projectsSearch, workflowsSearch } from "./searchAccount";
 import { useSettings } from "./settings";
+import { Person } from "./shell/me";
 import { Shell } from "./shell/Shell";
 import { SignIn } from "./shell/SignIn";
 import { Waiting } from "./shell/Waiting";
@@ -50,7 +51,9 @@ function Root() {
   return (
     <>
       <div inert={ended} hidden={ended} className="whole">
-        <Shell me={known} />
+        <Person value={known}>
+          <Shell me={known} />
+        </Person>
       </div>
       {ended && <SignIn expired />}
     </>

@@ -266,8 +266,11 @@ export const journeys = {
     await page.getByText("this one").waitFor();
     await page.getByRole("button", { name: /^End the session in Chrome/ }).click();
     await page.getByText("The session has ended.").waitFor();
-    await other.page.reload();
+    // The page it had open waits, unbroken, behind the sign-in.
+    await other.page.getByRole("link", { name: "Instances" }).first().click();
     await other.page.getByRole("heading", { name: "Sign in to Porpoise" }).waitFor();
+    await signIn(other.page, "admin", server.password);
+    await other.page.getByRole("heading", { name: "Instances", exact: true }).waitFor();
 
     await page.getByRole("tab", { name: "Tokens" }).click();
     await page.getByRole("button", { name: "New token" }).click();

@@ -2,8 +2,8 @@ import "./editor.css";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { sessionQuery } from "../api/queries";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
+import { useMe } from "../shell/me";
 import { DocumentContext } from "./context";
 import { Document } from "./document";
 import { Frame } from "./Frame";
@@ -21,11 +21,11 @@ const route = getRouteApi("/p/$project/w/$workflow/edit");
 export function EditorPage() {
   const { project, workflow } = route.useParams();
   const { new: fresh } = route.useSearch();
-  const me = useQuery(sessionQuery);
+  const me = useMe();
   const origin = useQuery({ ...originQuery(project, workflow, fresh === "1"), ...once });
   // A reading anew that fails must not take the editor, and what is unsaved in it, away.
   if (!origin.data) return origin.isError ? <ErrorView error={origin.error} retry={() => void origin.refetch()} /> : <SkeletonRows />;
-  return <Editor key={`${project}/${workflow}`} origin={origin.data} user={me.data?.name ?? ""} />;
+  return <Editor key={`${project}/${workflow}`} origin={origin.data} user={me.name} />;
 }
 
 // What is edited must not change under the hands: foreign saves come in by a merge.

@@ -1,14 +1,19 @@
-import { useQuery } from "@tanstack/react-query";
+import { createContext, useContext } from "react";
 import type { Me } from "../api/client";
-import { sessionQuery } from "../api/queries";
 import { may, type Role, roleIn } from "../domain/rights";
 import { type Say, useSay } from "../i18n";
 
-/** useMe is who is signed in; the pages of the console are drawn for nobody else. */
+/**
+ * Person is whom the page is drawn for. The page outlives his session: it waits behind the sign-in
+ * with what was being written, so it must not read the session itself.
+ */
+export const Person = createContext<Me | undefined>(undefined);
+
+/** useMe is the person whom the page is drawn for. */
 export function useMe(): Me {
-  const { data } = useQuery(sessionQuery);
-  if (!data) throw new Error("a page was drawn for nobody");
-  return data;
+  const me = useContext(Person);
+  if (!me) throw new Error("a page was drawn for nobody");
+  return me;
 }
 
 /** useWhyNot gives the reason why the person may not do what needs a role in a project; undefined where he may. */

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { countsQuery, sessionQuery } from "../../api/queries";
+import { countsQuery } from "../../api/queries";
 import { type Sentence, useSay } from "../../i18n";
 import type { InstancesSearch } from "../../search";
+import { useMe } from "../../shell/me";
 import { scopeOf } from "./filter";
 
 interface View {
@@ -14,13 +15,13 @@ interface View {
 const waiting = ["submitted", "serial_wait", "paused"];
 const running = ["running", "pausing", "stopping"];
 
-function views(me: string | undefined): View[] {
+function views(me: string): View[] {
   return [
     { name: "instances.viewDay", search: {}, states: [] },
     { name: "instances.viewFailed", search: { st: "failed" }, states: ["failed"] },
     { name: "instances.viewRunning", search: { st: running.join(","), span: "any" }, states: running },
     { name: "instances.viewWaiting", search: { st: waiting.join(","), span: "any" }, states: waiting },
-    ...(me ? [{ name: "instances.viewMine" as const, search: { by: me } }] : []),
+    { name: "instances.viewMine", search: { by: me } },
     { name: "instances.viewAll", search: { span: "any" as const } },
   ];
 }
@@ -28,7 +29,7 @@ function views(me: string | undefined): View[] {
 /** Views are saved filters with what they hold now; project and workflow stay as they are. */
 export function Views({ search, now }: { search: InstancesSearch; now: number }) {
   const { t } = useSay();
-  const me = useQuery(sessionQuery).data?.name;
+  const me = useMe().name;
   const { project, workflow } = search;
   const day = useQuery(countsQuery(scopeOf({ project, workflow }, now)));
   const ever = useQuery(countsQuery(scopeOf({ project, workflow, span: "any" }, now)));
