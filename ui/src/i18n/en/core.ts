@@ -139,6 +139,12 @@ export const core = {
   "reason.unanswered": "its worker gave no answer in time",
   "reason.late_success": "its success arrived after it was called lost",
   "reason.exit_code": "ended with an error",
+  "reason.needs_skipped": "all that it needs was passed over",
+  "reason.join": "its join rule was not met",
+  "reason.not_chosen": "other tasks were chosen",
+  "reason.when": "its condition did not hold",
+  "reason.expression": "an expression could not be decided",
+  "reason.no_branch": "no case held, and it has no else",
 
   "today.title": "Today",
   "today.failed": "Failed in the last 24 hours",

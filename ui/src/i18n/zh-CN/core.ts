@@ -140,6 +140,12 @@ export const core: Record<keyof typeof en, string> = {
   "reason.unanswered": "worker 未按时应答",
   "reason.late_success": "判定丢失后成功结果才到达",
   "reason.exit_code": "退出码不为 0",
+  "reason.needs_skipped": "它所依赖的任务都被跳过",
+  "reason.join": "不满足汇合规则",
+  "reason.not_chosen": "选择了其他分支",
+  "reason.when": "条件不成立",
+  "reason.expression": "表达式无法求值",
+  "reason.no_branch": "没有分支成立，且没有 else",
 
   "today.title": "今日",
   "today.failed": "最近 24 小时失败",
