@@ -88,6 +88,6 @@ var core = []mutant{
 	{"a crash forgets a kill", "restore.go", `due = append(due, Kill{Attempt: t.Attempt})`, `_ = t`},
 	{"a crash forgets a dispatch", "restore.go", `due = append(due, Dispatch{Attempt: t.Attempt})`, `_ = t`},
 	{"a crash forgets a retry wait", "restore.go", `due = append(due, Arm{Timer: Timer{Kind: TimerRetry, Task: i, Number: number}, At: t.NextAt})`, `_ = number`},
-	{"rows that contradict are accepted", "restore.go", `case begun && (t.State == TaskWaiting) != (t.unmet > 0):`, `case false:`},
+	{"rows that contradict are accepted", "restore.go", `case begun && (t.State == TaskWaiting) != in.waits(i):`, `case false:`},
 	{"success may be left within a round", "state.go", "State: TaskSuccess, Final: true,", "State: TaskSuccess, Final: true, Next: []TaskState{TaskRunning},"},
 }
