@@ -215,7 +215,7 @@ func (in *Instance) explainInstance(now Millis) Explanation {
 	n := 0
 	list := func(want func(t *TaskInstance) bool) {
 		for i := range in.Tasks {
-			if t := &in.Tasks[i]; !want(t) || t.State.Final() && in.done(i) {
+			if t := &in.Tasks[i]; !want(t) || t.State.Final() && (in.done(i) || in.handled(i)) {
 				continue
 			}
 			if n++; n <= maxCauses {
