@@ -23,7 +23,7 @@ type Explanation struct {
 // ExplanationCodes lists every code that Explain gives, so that whoever puts them into
 // words can prove that none is missing.
 func ExplanationCodes() []string {
-	codes := []string{"not_in_scope", "more", "waiting_finally"}
+	codes := []string{"not_in_scope", "more", "waiting_finally", "waiting_undo"}
 	for _, s := range instanceTable.rows {
 		codes = append(codes, string(s.State))
 	}
@@ -109,9 +109,15 @@ func (in *Instance) explainWaiting(now Millis, i int, e *Explanation) {
 			e.Causes = append(e.Causes, c)
 		}
 	}
-	if n == 0 && in.plan.Definition.Tasks[i].Finally {
-		e.Code, e.Args["open"] = "waiting_finally", strconv.Itoa(in.ordinary)
-		e.Text = fmt.Sprintf("%s comes last; %s not finished", in.name(i), are(in.ordinary, "other task"))
+	switch t := &in.plan.Definition.Tasks[i]; {
+	case t.Compensates > 0:
+		e.Code, e.Args["undoes"] = "waiting_undo", in.name(in.undoes(i))
+		e.Text = fmt.Sprintf("%s undoes %s, if the workflow fails", in.name(i), in.name(in.undoes(i)))
+		return
+	case n == 0 && t.Finally:
+		left := in.left(phaseFinally)
+		e.Code, e.Args["open"] = "waiting_finally", strconv.Itoa(left)
+		e.Text = fmt.Sprintf("%s comes last; %s not finished", in.name(i), are(left, "other task"))
 		return
 	}
 	e.Args["needs"] = strconv.Itoa(n)
@@ -203,7 +209,7 @@ func (in *Instance) roots(i int) []Explanation {
 func (in *Instance) explainInstance(now Millis) Explanation {
 	e := Explanation{Code: string(in.State), Args: map[string]string{"instance": strconv.FormatInt(in.ID, 10)}, Since: in.FinishedAt}
 	if !in.State.Final() {
-		e.Args["open"], e.Args["active"] = strconv.Itoa(in.open), strconv.Itoa(in.active)
+		e.Args["open"], e.Args["active"] = strconv.Itoa(in.open()), strconv.Itoa(in.active)
 	}
 	if in.Reason != "" {
 		e.Args["reason"] = string(in.Reason)
@@ -215,7 +221,7 @@ func (in *Instance) explainInstance(now Millis) Explanation {
 	n := 0
 	list := func(want func(t *TaskInstance) bool) {
 		for i := range in.Tasks {
-			if t := &in.Tasks[i]; !want(t) || t.State.Final() && (in.done(i) || in.handled(i)) {
+			if t := &in.Tasks[i]; !want(t) || t.State.Final() && !in.broken(i) {
 				continue
 			}
 			if n++; n <= maxCauses {
@@ -239,13 +245,13 @@ func (in *Instance) sentence() string {
 		return "the instance waits for earlier instances of its workflow"
 	case InstanceRunning:
 		if in.Reason == ReasonTimeout {
-			return fmt.Sprintf("the instance ran over its timeout; %s being ended", are(in.open, "task"))
+			return fmt.Sprintf("the instance ran over its timeout; %s being ended", are(in.open(), "task"))
 		}
-		return fmt.Sprintf("the instance runs; %s not finished", are(in.open, "task"))
+		return fmt.Sprintf("the instance runs; %s not finished", are(in.open(), "task"))
 	case InstancePausing:
 		return fmt.Sprintf("the instance pauses as soon as %s no longer on a worker", are(in.active, "task"))
 	case InstancePaused:
-		return fmt.Sprintf("the instance is paused; %s not finished", are(in.open, "task"))
+		return fmt.Sprintf("the instance is paused; %s not finished", are(in.open(), "task"))
 	case InstanceStopping:
 		return fmt.Sprintf("the instance stops as soon as %s no longer on a worker", are(in.active, "task"))
 	case InstanceStopped:
@@ -261,7 +267,7 @@ func (in *Instance) sentence() string {
 }
 
 func (in *Instance) paused() Explanation {
-	return Explanation{Code: string(in.State), Args: map[string]string{"instance": strconv.FormatInt(in.ID, 10), "open": strconv.Itoa(in.open), "active": strconv.Itoa(in.active)}, Text: "the instance is " + string(in.State) + ", so nothing starts"}
+	return Explanation{Code: string(in.State), Args: map[string]string{"instance": strconv.FormatInt(in.ID, 10), "open": strconv.Itoa(in.open()), "active": strconv.Itoa(in.active)}, Text: "the instance is " + string(in.State) + ", so nothing starts"}
 }
 
 // line begins an explanation about a task.
@@ -325,6 +331,12 @@ func because(r Reason) string {
 		return " because its condition did not hold"
 	case ReasonExpression:
 		return " because an expression could not be decided"
+	case ReasonNotNeeded:
+		return " because there was nothing to undo"
+	case ReasonCompensated:
+		return " and what had succeeded was undone"
+	case ReasonNotCompensated:
+		return " and undoing what had succeeded failed, too"
 	case ReasonNoBranch:
 		return " because no case held and it has no else"
 	case ReasonUpstreamFailed, ReasonReturned, ReasonCrashed, ReasonParams:

@@ -28,10 +28,12 @@ type Instance struct {
 
 	plan *Plan
 	// Counters derived from Tasks; Restore rebuilds them.
-	open     int // tasks in scope that are not final
-	ordinary int // of these, tasks that do not come last
-	active   int // tasks with an attempt that a worker holds
+	unfinished [phases]int // tasks in scope that are not final
+	active     int         // tasks with an attempt that a worker holds
 }
+
+// open counts the tasks in scope that are not final.
+func (in *Instance) open() int { return in.left(phases) }
 
 // GroupOf returns the worker group that runs a task: the task's own, unless that is the
 // default one and the start chose another.

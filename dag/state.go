@@ -86,6 +86,9 @@ const (
 	ReasonNotChosen       Reason = "not_chosen"       // a branch task chose other tasks
 	ReasonWhen            Reason = "when"             // its condition did not hold
 	ReasonExpression      Reason = "expression"       // an expression of the task could not be decided
+	ReasonNotNeeded       Reason = "not_needed"       // there was nothing for the task to undo
+	ReasonCompensated     Reason = "compensated"      // the instance failed, and what had succeeded was undone
+	ReasonNotCompensated  Reason = "not_compensated"  // the instance failed, and undoing what had succeeded failed, too
 	ReasonNoBranch        Reason = "no_branch"        // no case of the branch task held, and it has no else
 )
 

@@ -167,8 +167,9 @@ func (s *step) settle() {
 	in := s.in
 	switch in.State {
 	case InstanceRunning, InstancePausing, InstancePaused, InstanceStopping:
+		s.startUndo()
 		s.startFinally()
-		if in.open == 0 {
+		if in.open() == 0 {
 			s.finish()
 		} else if in.State == InstancePausing && in.active == 0 {
 			s.enterInstance(InstancePaused, in.Reason, "")
@@ -198,9 +199,10 @@ func (s *step) finish() {
 // once per round.
 func (in *Instance) outcome() (InstanceState, Reason) {
 	var killed, byUser, broken, forced bool
+	undone, well := in.undoing()
 	for i := range in.Tasks {
 		t := &in.Tasks[i]
-		if t.State == "" || in.done(i) || in.handled(i) {
+		if !in.broken(i) {
 			continue
 		}
 		broken = true
@@ -215,6 +217,10 @@ func (in *Instance) outcome() (InstanceState, Reason) {
 		return InstanceStopped, ReasonForcedStop
 	case in.State == InstanceStopping && killed:
 		return InstanceStopped, ""
+	case broken && undone && well:
+		return InstanceFailed, ReasonCompensated
+	case broken && undone:
+		return InstanceFailed, ReasonNotCompensated
 	case byUser:
 		return InstanceFailed, ReasonTaskKilled
 	case broken:
@@ -245,10 +251,7 @@ func (s *step) enter(i int, to TaskState, reason Reason) {
 	t.State, t.Reason, t.NextAt, t.Missed = to, reason, 0, Attempt{}
 	if to.Final() {
 		t.FinishedAt = s.now
-		s.in.open--
-		if !s.in.plan.Definition.Tasks[i].Finally {
-			s.in.ordinary--
-		}
+		s.in.unfinished[s.in.plan.Definition.Tasks[i].phase()]--
 	}
 	s.touch(i)
 }

@@ -226,13 +226,13 @@ func (s *step) rekill(i int, reason Reason, by string) {
 	s.tellOf(i, t.Attempts, by)
 }
 
-// killAll ends every task that is not final; tasks that come last only where the instance is
-// stopped. With force, attempts are given up at once and their workers only told.
+// killAll ends every task that is not final; tasks that undo others or come last only
+// where the instance is stopped. With force, attempts are given up at once and their workers only told.
 func (s *step) killAll(reason Reason, force bool) {
 	var ended []int
 	for i := range s.in.Tasks {
 		t := &s.in.Tasks[i]
-		if s.in.plan.Definition.Tasks[i].Finally && reason != ReasonStopped || t.State.Final() {
+		if s.in.plan.Definition.Tasks[i].phase() != phaseWork && reason != ReasonStopped || t.State.Final() {
 			continue
 		}
 		switch t.State {

@@ -144,6 +144,9 @@ export const core = {
   "reason.not_chosen": "other tasks were chosen",
   "reason.when": "its condition did not hold",
   "reason.expression": "an expression could not be decided",
+  "reason.not_needed": "there was nothing to undo",
+  "reason.compensated": "it failed, and what had succeeded was undone",
+  "reason.not_compensated": "it failed, and undoing what had succeeded failed, too",
   "reason.no_branch": "no case held, and it has no else",
 
   "today.title": "Today",

@@ -210,6 +210,8 @@ export const form = {
   "form.help.cases.when": "The condition. The first case whose condition holds is taken.",
   "form.field.cases.then": "Then",
   "form.help.cases.then": "The tasks that run then. Each of them needs this one.",
+  "form.field.compensate": "Undone by",
+  "form.help.compensate": "What undoes the task, where on failure is “compensate” and the workflow fails after it succeeded.",
   "form.field.allow_failure": "May fail",
   "form.help.allow_failure": "The tasks below go on even if this one fails.",
   "form.field.disabled": "Disabled",

@@ -142,6 +142,7 @@ export const instances = {
   "why.passedOver": "{{task}} was passed over{{reason}}",
   "why.comesLast_one": "{{task}} comes last; {{count}} other task is not finished",
   "why.comesLast_other": "{{task}} comes last; {{count}} other tasks are not finished",
+  "why.undoes": "{{task}} undoes {{undoes}}, if the workflow fails",
   "why.disabled": "{{task}} is disabled",
   "why.killed": "{{task}} was killed{{reason}}",
   "why.taskFailed_one": "{{task}} failed{{reason}} after {{count}} attempt",

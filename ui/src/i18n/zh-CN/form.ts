@@ -209,6 +209,8 @@ export const form: Record<keyof typeof en, string> = {
   "form.help.cases.when": "采用第一个条件成立的分支。",
   "form.field.cases.then": "则运行",
   "form.help.cases.then": "此时运行的任务，每个都依赖此任务。",
+  "form.field.compensate": "补偿",
+  "form.help.compensate": "当失败策略为 compensate 且流程在其成功后失败时，用于撤销此任务。",
   "form.field.allow_failure": "允许失败",
   "form.help.allow_failure": "即使此任务失败，下游仍继续。",
   "form.field.disabled": "禁用",

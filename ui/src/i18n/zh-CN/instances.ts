@@ -142,6 +142,7 @@ export const instances: Record<keyof typeof en, string> = {
   "why.passedOver": "{{task}} 被流程跳过{{reason}}",
   "why.comesLast_one": "{{task}} 最后运行；还有 {{count}} 个其他任务未结束",
   "why.comesLast_other": "{{task}} 最后运行；还有 {{count}} 个其他任务未结束",
+  "why.undoes": "若流程失败，{{task}} 将补偿 {{undoes}}",
   "why.disabled": "{{task}} 已禁用",
   "why.killed": "{{task}} 已被终止{{reason}}",
   "why.taskFailed_one": "{{task}} 在 {{count}} 次尝试后失败{{reason}}",
