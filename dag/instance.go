@@ -33,7 +33,7 @@ type Instance struct {
 }
 
 // open counts the tasks in scope that are not final.
-func (in *Instance) open() int { return in.left(phases) }
+func (in *Instance) open() int { return sum(in.unfinished[:]) }
 
 // GroupOf returns the worker group that runs a task: the task's own, unless that is the
 // default one and the start chose another.

@@ -88,7 +88,7 @@ var core = []mutant{
 	{"what never succeeded is undone", "compensate.go", `case !wanted || in.Tasks[in.undoes(i)].State != TaskSuccess:`, `case !wanted:`},
 	{"what went well is undone", "compensate.go", `in.OnFailure == OnFailureCompensate && in.brokenWork()`, `in.OnFailure == OnFailureCompensate`},
 	{"every on_failure undoes", "compensate.go", `in.OnFailure == OnFailureCompensate && in.brokenWork()`, `in.brokenWork()`},
-	{"what comes last does not wait for the undoing", "compensate.go", `	for before := range p {`, `	for before := range min(p, phaseUndo) {`},
+	{"what comes last does not wait for the undoing", "compensate.go", `sum(in.unfinished[:p])`, `sum(in.unfinished[:min(p, phaseUndo)])`},
 	{"compensate goes on after a failure", "join.go", ` || s.in.OnFailure == OnFailureCompensate`, ``},
 	{"a condition is not looked at", "step.go", `if ask.condition == nil {`, `if true {`},
 	{"a condition that can't be decided holds", "step.go", "		if err != nil {\n			s.enter", "		if false {\n			s.enter"},
