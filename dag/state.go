@@ -81,6 +81,8 @@ const (
 	ReasonUnanswered      Reason = "unanswered"       // the worker gave no answer for the attempt in time, however often it was asked
 	ReasonLateSuccess     Reason = "late_success"     // the attempt was called lost, and its success came before another had begun
 	ReasonExitCode        Reason = "exit_code"        // the process ended with another code than 0
+	ReasonDiscarded       Reason = "discarded"        // the instance found no place, and its workflow's when_full is discard
+	ReasonReplaced        Reason = "replaced"         // a newer instance took its place
 )
 
 // StateInfo is one line of a state table.
@@ -148,7 +150,7 @@ var (
 			Next: []InstanceState{InstanceSerialWait, InstanceRunning, InstanceStopping, InstanceQuarantined},
 		},
 		StateInfo[InstanceState]{
-			State: InstanceSerialWait, About: "Waits for earlier instances of its workflow; leaves when its turn comes, or when it is stopped.",
+			State: InstanceSerialWait, About: "Waits for a place under its workflow's concurrency; leaves when its turn comes, or when it is stopped.",
 			Next: []InstanceState{InstanceRunning, InstanceStopping, InstanceQuarantined},
 		},
 		StateInfo[InstanceState]{
@@ -169,15 +171,15 @@ var (
 		},
 		StateInfo[InstanceState]{
 			State: InstanceStopped, Final: true, About: "Somebody stopped it and at least one task was killed by that; recover or rerun opens a new round.",
-			Again: []InstanceState{InstanceRunning},
+			Again: []InstanceState{InstanceSerialWait, InstanceRunning},
 		},
 		StateInfo[InstanceState]{
 			State: InstanceFailed, Final: true, About: "A task failed or was killed, or the timeout passed; recover or rerun opens a new round.",
-			Again: []InstanceState{InstanceRunning},
+			Again: []InstanceState{InstanceSerialWait, InstanceRunning},
 		},
 		StateInfo[InstanceState]{
 			State: InstanceSuccess, Final: true, About: "Every task is done; rerun opens a new round.",
-			Again: []InstanceState{InstanceRunning},
+			Again: []InstanceState{InstanceSerialWait, InstanceRunning},
 		},
 		StateInfo[InstanceState]{
 			State: InstanceQuarantined, Final: true, About: "Working on it ended masters three times, so no master touches it again.",

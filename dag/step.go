@@ -27,6 +27,10 @@ func (in *Instance) Step(ev Input, now Millis) Effects {
 	switch ev := ev.(type) {
 	case Begin:
 		s.begin()
+	case Queue:
+		s.wait()
+	case Discard:
+		s.discard()
 	case Assign:
 		s.assign(ev)
 	case Report:
@@ -54,7 +58,7 @@ type step struct {
 	queue []int // done tasks whose successors are still to be told
 }
 
-// begin opens the first round.
+// begin lets a round begin that was waited for until now: the first one, or a later one in serial_wait.
 func (s *step) begin() {
 	in := s.in
 	if in.State != InstanceSubmitted && in.State != InstanceSerialWait {
@@ -62,7 +66,11 @@ func (s *step) begin() {
 		return
 	}
 	s.run("")
-	s.startRoots(true)
+	if in.Round > 1 {
+		s.goOn()
+	} else {
+		s.startRoots(true)
+	}
 }
 
 // run makes the instance running in a round that starts now.
@@ -182,7 +190,8 @@ func (s *step) broken(i int) {
 	case ReasonStopped, ReasonForcedStop, ReasonWorkflowFailed, ReasonWorkflowTimeout:
 		return
 	case ReasonTimeout, ReasonKilledByUser, ReasonKilledOutside, ReasonTaskFailed, ReasonTaskKilled, ReasonUpstreamFailed,
-		ReasonWorkerLost, ReasonReturned, ReasonCrashed, ReasonParams, ReasonUnanswered, ReasonLateSuccess, ReasonExitCode:
+		ReasonWorkerLost, ReasonReturned, ReasonCrashed, ReasonParams, ReasonUnanswered, ReasonLateSuccess, ReasonExitCode,
+		ReasonDiscarded, ReasonReplaced:
 	}
 	if s.in.OnFailure == OnFailureEnd && s.in.State != InstanceStopping {
 		s.killAll(ReasonWorkflowFailed, false)
@@ -237,6 +246,8 @@ func (in *Instance) outcome() (InstanceState, Reason) {
 	switch {
 	case in.Reason == ReasonTimeout:
 		return InstanceFailed, ReasonTimeout
+	case in.State == InstanceStopping && killed && in.Reason.displaced():
+		return InstanceStopped, in.Reason
 	case in.State == InstanceStopping && killed && forced:
 		return InstanceStopped, ReasonForcedStop
 	case in.State == InstanceStopping && killed:

@@ -150,10 +150,23 @@ func (s *step) again(by string, forced []int, reset func(i int) bool) {
 		}
 	}
 	in.recount()
-	s.run(by)
+	if in.Limited {
+		in.FinishedAt = 0
+		s.enterInstance(InstanceSerialWait, "", by)
+	} else {
+		s.run(by)
+	}
 	for _, i := range forced {
 		s.tellOf(i, 0, by)
 	}
+	if !in.Limited {
+		s.goOn()
+	}
+}
+
+// goOn starts what a round beyond the first has to run.
+func (s *step) goOn() {
+	in := s.in
 	// What stays failed still fails what waits for it.
 	for _, i := range in.plan.Order {
 		if in.Tasks[i].State.Final() && !in.done(i) {

@@ -139,6 +139,8 @@ export const core = {
   "reason.unanswered": "its worker gave no answer in time",
   "reason.late_success": "its success arrived after it was called lost",
   "reason.exit_code": "ended with an error",
+  "reason.discarded": "there was no place for it",
+  "reason.replaced": "a newer instance took its place",
 
   "today.title": "Today",
   "today.failed": "Failed in the last 24 hours",

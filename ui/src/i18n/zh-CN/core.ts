@@ -140,6 +140,8 @@ export const core: Record<keyof typeof en, string> = {
   "reason.unanswered": "worker 未按时应答",
   "reason.late_success": "判定丢失后成功结果才到达",
   "reason.exit_code": "退出码不为 0",
+  "reason.discarded": "没有空余名额",
+  "reason.replaced": "被较新的实例取代",
 
   "today.title": "今日",
   "today.failed": "最近 24 小时失败",
