@@ -55,6 +55,9 @@ func (s *Server) explain(ctx context.Context, in *explain) (*explanationAnswer, 
 	if err := s.addMessages(ctx, row.ID, inst, plan, &e); err != nil {
 		return nil, err
 	}
+	if err := s.addPlace(ctx, inst, &e); err != nil {
+		return nil, err
+	}
 	if err := s.addHold(ctx, inst.State, &e); err != nil {
 		return nil, err
 	}
@@ -100,7 +103,7 @@ func (s *Server) addLive(ctx context.Context, live []dag.Attempt, t sql.TaskRow)
 
 // explainCodes lists every code that the API's explanations hold.
 func explainCodes() []string {
-	codes := append(dag.ExplanationCodes(), "message", "output", "no_master", "no_owner", "no_worker", "no_slots", "no_free_slot", "worker_gone", "held")
+	codes := append(dag.ExplanationCodes(), "message", "output", "no_master", "no_owner", "no_worker", "no_slots", "no_free_slot", "worker_gone", "held", "holds_place", "place_ahead", "place_replaced")
 	slices.Sort(codes)
 	return codes
 }

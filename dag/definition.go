@@ -16,6 +16,7 @@ type Definition struct {
 	Params      []Param
 	Timeout     Timeout
 	OnFailure   OnFailure
+	Concurrency Concurrency
 	Tasks       []Task
 }
 

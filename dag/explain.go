@@ -242,7 +242,7 @@ func (in *Instance) sentence() string {
 	case InstanceSubmitted:
 		return "the instance waits for a master to begin it"
 	case InstanceSerialWait:
-		return "the instance waits for earlier instances of its workflow"
+		return "the instance waits for a place: its workflow runs as many as its concurrency allows"
 	case InstanceRunning:
 		if in.Reason == ReasonTimeout {
 			return fmt.Sprintf("the instance ran over its timeout; %s being ended", are(in.open(), "task"))
@@ -255,6 +255,9 @@ func (in *Instance) sentence() string {
 	case InstanceStopping:
 		return fmt.Sprintf("the instance stops as soon as %s no longer on a worker", are(in.active, "task"))
 	case InstanceStopped:
+		if in.Reason.displaced() {
+			return "the instance was stopped" + because(in.Reason)
+		}
 		return "the instance was stopped; recover continues it"
 	case InstanceFailed:
 		return "the instance failed" + because(in.Reason)
@@ -339,6 +342,10 @@ func because(r Reason) string {
 		return " and undoing what had succeeded failed, too"
 	case ReasonNoBranch:
 		return " because no case held and it has no else"
+	case ReasonDiscarded:
+		return " because there was no place for it and when_full is discard"
+	case ReasonReplaced:
+		return " because a newer instance took its place"
 	case ReasonUpstreamFailed, ReasonReturned, ReasonCrashed, ReasonParams:
 	}
 	return " (" + string(r) + ")"

@@ -26,6 +26,10 @@ type Instance struct {
 	// the start's scope has none: its place holds the zero TaskInstance with State "".
 	Tasks []TaskInstance
 
+	// Limited says that a round needs a place before it begins: recover and rerun leave it in
+	// serial_wait. It is no part of the rows; whoever rebuilds the instance sets it.
+	Limited bool
+
 	plan *Plan
 	// Counters derived from Tasks; Restore rebuilds them.
 	unfinished [phases]int // tasks in scope that are not final

@@ -26,6 +26,10 @@ func (in *Instance) Step(ev Input, now Millis) Effects {
 	switch ev := ev.(type) {
 	case Begin:
 		s.begin()
+	case Queue:
+		s.wait()
+	case Discard:
+		s.discard()
 	case Assign:
 		s.assign(ev)
 	case Report:
@@ -55,7 +59,7 @@ type step struct {
 	ending, ended bool
 }
 
-// begin opens the first round.
+// begin lets a round begin that was waited for until now: the first one, or a later one in serial_wait.
 func (s *step) begin() {
 	in := s.in
 	if in.State != InstanceSubmitted && in.State != InstanceSerialWait {
@@ -63,7 +67,7 @@ func (s *step) begin() {
 		return
 	}
 	s.run("")
-	s.startRoots(true)
+	s.startRoots(in.Round == 1)
 }
 
 // run makes the instance running in a round that starts now.
@@ -213,6 +217,8 @@ func (in *Instance) outcome() (InstanceState, Reason) {
 	switch {
 	case in.Reason == ReasonTimeout:
 		return InstanceFailed, ReasonTimeout
+	case in.State == InstanceStopping && killed && in.Reason.displaced():
+		return InstanceStopped, in.Reason
 	case in.State == InstanceStopping && killed && forced:
 		return InstanceStopped, ReasonForcedStop
 	case in.State == InstanceStopping && killed:

@@ -10,6 +10,9 @@ func (s *step) control(c Control) {
 		result = s.resume(c.By)
 	case VerbStop:
 		result = s.stop(c)
+	case VerbReplace:
+		c.Reason = ReasonReplaced
+		result = s.stop(c)
 	case VerbKill:
 		result = s.eachTask(c, s.killByUser)
 	case VerbSkip:
@@ -85,7 +88,11 @@ func (s *step) stop(c Control) string {
 			return ResultAlready
 		}
 	case InstanceSubmitted, InstanceSerialWait, InstanceRunning, InstancePausing, InstancePaused:
-		s.enterInstance(InstanceStopping, s.in.Reason, c.By)
+		reason := s.in.Reason
+		if c.Reason != "" && reason == "" {
+			reason = c.Reason
+		}
+		s.enterInstance(InstanceStopping, reason, c.By)
 		if s.in.Deadline != 0 {
 			s.in.Deadline = 0
 			s.do(Disarm{Timer: instanceTimer(TimerInstance)})

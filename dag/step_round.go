@@ -178,11 +178,18 @@ func (s *step) again(by string, forced []int, reset func(i int) bool) {
 		}
 	}
 	in.recount()
-	s.run(by)
+	if in.Limited {
+		in.FinishedAt = 0
+		s.enterInstance(InstanceSerialWait, "", by)
+	} else {
+		s.run(by)
+	}
 	for _, i := range forced {
 		s.tellOf(i, 0, by)
 	}
-	s.startRoots(false) // what stays failed still fails what waits for it
+	if !in.Limited {
+		s.startRoots(false) // what stays failed still fails what waits for it
+	}
 }
 
 // recount derives the counters from the rows.

@@ -110,6 +110,7 @@ type InstanceRow struct {
 	StartedAt    dag.Millis
 	FinishedAt   dag.Millis
 	Deadline     dag.Millis
+	Concurrency  dag.Concurrency // of the workflow's published version; joined
 }
 
 // TaskRow is a task instance as it stands in the store; Index is its place in the plan.
@@ -202,7 +203,9 @@ type Transition struct {
 	Effects  *dag.Effects
 	// Release clears the owner: the instance is final, or rests.
 	Release bool
-	At      dag.Millis
+	// Woke is set by Commit where its transaction made commands that any master may take.
+	Woke bool
+	At   dag.Millis
 	// Grace is how long a kill may take before it is one by force.
 	Grace time.Duration
 }

@@ -110,9 +110,14 @@ func (e *Engine) CommitOnce(ctx context.Context) (turns int, away bool) {
 			Effects: &t.fx, Release: t.release, At: t.at, Grace: e.KillGrace,
 		})
 	}
+	woke := false
 	for i, err := range e.Store.Commit(ctx, e.batch) {
 		settled = i + 1
+		woke = woke || err == nil && e.batch[i].Woke
 		away = e.settle(batch[i], err) || away
+	}
+	if woke {
+		e.Woken()
 	}
 	n := len(batch)
 	clear(e.batch)

@@ -84,6 +84,9 @@ export const whyKeys = [
   "noFreeSlot",
   "workerGone",
   "held",
+  "holdsPlace",
+  "placeAhead",
+  "placeReplaced",
 ] as const;
 export type WhyKey = (typeof whyKeys)[number];
 
@@ -131,6 +134,9 @@ const table: Record<string, Choose> = {
   no_free_slot: always("noFreeSlot"),
   worker_gone: always("workerGone"),
   held: always("held"),
+  holds_place: always("holdsPlace"),
+  place_ahead: always("placeAhead"),
+  place_replaced: always("placeReplaced"),
 };
 
 const counted: Partial<Record<WhyKey, string>> = {
@@ -143,6 +149,7 @@ const counted: Partial<Record<WhyKey, string>> = {
   stopping: "active",
   more: "count",
   noFreeSlot: "slots",
+  placeAhead: "count",
 };
 
 /** sentenceOf finds the words for a reason; undefined where this console does not know its code. */

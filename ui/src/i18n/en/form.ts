@@ -220,4 +220,14 @@ export const form = {
   "form.help.description": "What the workflow is for, in words.",
   "form.field.on_failure": "On failure",
   "form.help.on_failure": "What a failed task does to the rest: other branches continue, or everything ends.",
+  "form.field.concurrency": "Concurrency",
+  "form.help.concurrency": "How many instances of the workflow may run at a time. Nothing is no limit.",
+  "form.field.concurrency.limit": "Limit",
+  "form.help.concurrency.limit": "How many instances of the workflow, or of one key, may run at a time.",
+  "form.field.concurrency.when_full": "When full",
+  "form.help.concurrency.when_full":
+    "What becomes of an instance for which there is no place: it waits its turn, ends at once as stopped, or stops the oldest ones and takes their place.",
+  "form.field.concurrency.key": "Key",
+  "form.help.concurrency.key":
+    "Instances with the same text share the places. Parameters of the workflow and built-in ones may be put in by name.",
 } as const;

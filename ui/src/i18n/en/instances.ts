@@ -148,7 +148,7 @@ export const instances = {
   "why.taskFailed_one": "{{task}} failed{{reason}} after {{count}} attempt",
   "why.taskFailed_other": "{{task}} failed{{reason}} after {{count}} attempts",
   "why.submitted": "the instance waits for a master to begin it",
-  "why.serialWait": "the instance waits for earlier instances of its workflow",
+  "why.serialWait": "the instance waits for a place: its workflow runs as many as its concurrency allows",
   "why.instanceRunning_one": "the instance runs; {{count}} task is not finished{{reason}}",
   "why.instanceRunning_other": "the instance runs; {{count}} tasks are not finished{{reason}}",
   "why.pausing_one": "the instance pauses as soon as {{count}} task has left its worker",
@@ -172,5 +172,9 @@ export const instances = {
   "why.noFreeSlot_one": "it waits for a free slot: group {{worker_group}} has {{count}}",
   "why.noFreeSlot_other": "it waits for a free slot among the {{count}} of group {{worker_group}}",
   "why.held": "the cluster is held by {{by}}: nothing begins until the release",
+  "why.holdsPlace": "instance {{instance}} holds a place",
+  "why.placeAhead_one": "{{count}} instance is before it in the line",
+  "why.placeAhead_other": "{{count}} instances are before it in the line",
+  "why.placeReplaced": "instance {{instance}} takes its place",
   "why.workerGone": "worker {{worker}} is not in the registry: it is silent or gone",
 } as const;

@@ -219,4 +219,12 @@ export const form: Record<keyof typeof en, string> = {
   "form.help.description": "该工作流的用途。",
   "form.field.on_failure": "失败时",
   "form.help.on_failure": "任务失败对其余部分的影响：其他分支继续，或全部结束。",
+  "form.field.concurrency": "并发",
+  "form.help.concurrency": "该工作流最多可同时运行多少个实例。不填则不限制。",
+  "form.field.concurrency.limit": "上限",
+  "form.help.concurrency.limit": "该工作流(或同一个键)最多可同时运行多少个实例。",
+  "form.field.concurrency.when_full": "名额已满时",
+  "form.help.concurrency.when_full": "没有名额的实例如何处理:等待轮到它,立即以“已停止”结束,或停止最早的实例并取代其名额。",
+  "form.field.concurrency.key": "键",
+  "form.help.concurrency.key": "文本相同的实例共用名额。可按名称引用工作流的参数和内置参数。",
 };

@@ -148,7 +148,7 @@ export const instances: Record<keyof typeof en, string> = {
   "why.taskFailed_one": "{{task}} 在 {{count}} 次尝试后失败{{reason}}",
   "why.taskFailed_other": "{{task}} 在 {{count}} 次尝试后失败{{reason}}",
   "why.submitted": "实例在等待 master 开始",
-  "why.serialWait": "实例在等待同一工作流的较早实例",
+  "why.serialWait": "实例在等待名额：其工作流同时运行的实例数已达到 concurrency 的上限",
   "why.instanceRunning_one": "实例正在运行;{{count}} 个任务未完成{{reason}}",
   "why.instanceRunning_other": "实例正在运行;{{count}} 个任务未完成{{reason}}",
   "why.pausing_one": "待 {{count}} 个任务离开 worker 后实例将暂停",
@@ -172,5 +172,9 @@ export const instances: Record<keyof typeof en, string> = {
   "why.noFreeSlot_one": "在等待空闲槽位:worker 组 {{worker_group}} 共有 {{count}} 个",
   "why.noFreeSlot_other": "在等待空闲槽位:worker 组 {{worker_group}} 共有 {{count}} 个",
   "why.held": "集群已被 {{by}} 暂停:解除之前不会开始任何工作",
+  "why.holdsPlace": "实例 {{instance}} 占用一个名额",
+  "why.placeAhead_one": "前面还有 {{count}} 个实例在排队",
+  "why.placeAhead_other": "前面还有 {{count}} 个实例在排队",
+  "why.placeReplaced": "实例 {{instance}} 将取代它",
   "why.workerGone": "worker {{worker}} 不在注册中心:已静默或失联",
 };
