@@ -110,7 +110,7 @@ type Task struct {
 type EnvVar struct{ Name, Value string }
 
 // Spec is what a task type has for itself, one struct per type: *ShellSpec, *PythonSpec,
-// *HTTPSpec, *NoopSpec, *WaitSpec. Validate reports every wrong field at once, with
+// *HTTPSpec, *NoopSpec, *WaitSpec, *SubWorkflowSpec. Validate reports every wrong field at once, with
 // names relative to the task.
 type Spec interface {
 	Validate() []FieldError

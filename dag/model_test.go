@@ -21,6 +21,7 @@ type auditor struct {
 	attempts map[[2]int]Attempt // every attempt row, by task and number
 	sent     map[string]bool    // tokens that were dispatched
 	killed   map[string]bool    // tokens whose worker was told to end them
+	children map[int64]*child   // every child instance, by its id
 	failedAt map[int]Millis     // per task: when its latest attempt failed
 	retries  map[int]int        // per task: retries of this round, counted from attempts
 	rounds   map[[2]int]*tally  // per task and round
@@ -37,7 +38,7 @@ func newAuditor(t *rapid.T, plan *Plan, in *Instance) *auditor {
 	return &auditor{
 		t: t, plan: plan, in: in, now: storyStart, queue: map[int]bool{}, timers: map[Timer]Millis{},
 		attempts: map[[2]int]Attempt{}, sent: map[string]bool{}, killed: map[string]bool{},
-		failedAt: map[int]Millis{}, retries: map[int]int{}, rounds: map[[2]int]*tally{},
+		children: map[int64]*child{}, failedAt: map[int]Millis{}, retries: map[int]int{}, rounds: map[[2]int]*tally{},
 	}
 }
 
@@ -69,11 +70,11 @@ func (a *auditor) step(ev Input) Effects {
 	a.checkTransitions(ev, before, fx)
 	a.checkEvents(before, fx)
 	for _, row := range fx.Attempts {
-		a.checkAttempt(before, row)
+		a.checkAttempt(ev, before, row)
 	}
 	a.carryOut(fx)
 	for _, row := range fx.Attempts {
-		if row.KillReason != "" && !a.killed[row.Token] {
+		if row.KillReason != "" && row.Worker != "" && !a.killed[row.Token] {
 			a.fail("nobody told the worker to end attempt %+v", row)
 		}
 	}
@@ -150,7 +151,7 @@ func (a *auditor) checkTransitions(ev Input, before *Instance, fx Effects) {
 				a.fail("%+v: final task %d changed", ev, i)
 			}
 		case was.Round == is.Round:
-			if was.State != is.State && !was.State.CanFollow(is.State) {
+			if was.State != is.State && !was.State.CanFollow(is.State) && !refusedAtOnce(ev, i, was.State, is.State) {
 				a.fail("%+v: task %d went from %s to %s", ev, i, was.State, is.State)
 			}
 			// I18, where the wait ends: the clock may be set back before the attempt starts.
@@ -201,7 +202,7 @@ func (a *auditor) checkEvents(before *Instance, fx Effects) {
 }
 
 // checkAttempt: I13 (numbers without gap, bounded), I14 (needs first), I15, I17, I18, I19, I22, I23.
-func (a *auditor) checkAttempt(before *Instance, r Attempt) {
+func (a *auditor) checkAttempt(ev Input, before *Instance, r Attempt) {
 	key := [2]int{r.Task, r.Number}
 	old, known := a.attempts[key]
 	a.attempts[key] = r
@@ -214,7 +215,7 @@ func (a *auditor) checkAttempt(before *Instance, r Attempt) {
 	switch {
 	case !known:
 		round.attempts++
-		a.checkNewAttempt(before, r, round)
+		a.checkNewAttempt(ev, before, r, round)
 	case old.State.Final():
 		a.fail("attempt %v was final as %s and is written again as %s", key, old.State, r.State)
 	case old.State != r.State && !old.State.CanFollow(r.State):
@@ -261,7 +262,11 @@ func (a *auditor) checkAttempt(before *Instance, r Attempt) {
 	}
 }
 
-func (a *auditor) checkNewAttempt(before *Instance, r Attempt, round *tally) {
+func (a *auditor) checkNewAttempt(ev Input, before *Instance, r Attempt, round *tally) {
+	in := a.in
+	if l, ok := ev.(Launch); ok && l.Reason != "" {
+		in = before // it failed at once, with all that follows
+	}
 	def := &a.plan.Definition.Tasks[r.Task]
 	was := before.Tasks[r.Task]
 	if r.Number > 1 {
@@ -269,10 +274,10 @@ func (a *auditor) checkNewAttempt(before *Instance, r Attempt, round *tally) {
 			a.fail("attempt %d of task %d without a final one before it", r.Number, r.Task)
 		}
 	}
-	if r.Number < 1 || r.Round != a.in.Round || def.Disabled || a.in.State != InstanceRunning {
-		a.fail("new attempt %+v while the instance is %s", r, a.in.State)
+	if r.Number < 1 || r.Round != a.in.Round || def.Disabled || in.State != InstanceRunning {
+		a.fail("new attempt %+v while the instance is %s", r, in.State)
 	}
-	if def.Type == typeWait != (r.Worker == "") || r.Worker != "" && (was.State != TaskReady || before.State != InstanceRunning) {
+	if runsInMaster(def) != (r.Worker == "") || r.Worker != "" && (was.State != TaskReady || before.State != InstanceRunning) {
 		a.fail("new attempt %+v of task that was %s, instance %s", r, was.State, before.State)
 	}
 	if round.attempts > 1+slowRetries(def)+1+round.returned {
@@ -283,9 +288,9 @@ func (a *auditor) checkNewAttempt(before *Instance, r Attempt, round *tally) {
 			a.fail("task %d started before its need %d, which is %s", r.Task, need, a.in.Tasks[need].State)
 		}
 	}
-	for i, t := range a.in.Tasks {
+	for i, t := range in.Tasks {
 		// One that stayed failed from an earlier round ends nothing, nor does what it blocks.
-		ends := t.Round == a.in.Round && (t.State == TaskFailed || t.State == TaskKilled) && !slowDone(a.plan, a.in, i)
+		ends := t.Round == a.in.Round && (t.State == TaskFailed || t.State == TaskKilled) && !slowDone(a.plan, in, i)
 		if a.in.OnFailure == OnFailureEnd && ends {
 			a.fail("task %d started after task %d was %s, with on_failure end", r.Task, i, t.State)
 		}
@@ -294,6 +299,7 @@ func (a *auditor) checkNewAttempt(before *Instance, r Attempt, round *tally) {
 
 // carryOut does what the effects ask, as a master would.
 func (a *auditor) carryOut(fx Effects) {
+	a.carryOutChildren(fx)
 	for _, action := range fx.Actions {
 		switch action := action.(type) {
 		case Enqueue:
@@ -358,7 +364,7 @@ func (a *auditor) checkWhole() {
 			open++
 		}
 		wait := a.plan.Definition.Tasks[i].Type == typeWait
-		if t.State.Live() && !wait {
+		if t.State.Live() && !runsInMaster(&a.plan.Definition.Tasks[i]) {
 			active++
 			if !a.sent[t.Attempt.Token] || (t.State == TaskKilling) != a.killed[t.Attempt.Token] {
 				a.fail("task %d is %s; dispatched %v, told to end %v", i, t.State, a.sent[t.Attempt.Token], a.killed[t.Attempt.Token])
@@ -380,6 +386,7 @@ func (a *auditor) checkWhole() {
 		}
 	}
 	a.checkTimers()
+	a.checkChildren()
 }
 
 // checkNeeds: a waiting task waits for something that can still come; what is blocked says so.

@@ -96,6 +96,8 @@ func drawPlan(t *rapid.T) *Plan {
 			task.Type, task.Spec = typeWait, napSpec{time.Duration(die(t, "nap", 40)) * time.Second}
 		case 2:
 			task.Disabled = true
+		case 5, 6:
+			task.Type, task.Spec, task.Outputs = TypeSubWorkflow, &SubWorkflowSpec{Workflow: "other"}, []string{"n"}
 		case 3, 4:
 			task.AllowFailure = true
 		}
@@ -128,8 +130,11 @@ func (w *world) play() {
 		switch die(w.t, "move", 19) {
 		case 0, 1, 2, 3, 4, 5:
 			w.assign()
-		case 6, 7, 8, 9, 10:
+		case 6, 7, 8:
 			w.report()
+		case 9, 10:
+			w.report()
+			w.childEnds()
 		case 11:
 			w.lose()
 			w.late()
@@ -169,6 +174,10 @@ func (w *world) assign() {
 }
 
 func (w *world) give(i int) {
+	if w.plan.Definition.Tasks[i].Type == TypeSubWorkflow {
+		w.launch(i)
+		return
+	}
 	w.tokens++
 	w.step(Assign{Task: i, Worker: "w1", Incarnation: "i1", Token: fmt.Sprint("token", w.tokens)})
 }
@@ -322,7 +331,7 @@ func (w *world) crash() {
 		}
 	}
 	for i := range w.in.Tasks {
-		if s := w.in.Tasks[i].State; s == TaskDispatched || s == TaskKilling {
+		if s := w.in.Tasks[i].State; s == TaskDispatched || s == TaskKilling && held(&w.in.Tasks[i]) {
 			asked--
 		}
 	}
@@ -353,6 +362,7 @@ func (w *world) deliver() {
 		}
 		ready := w.pick("ready", func(t *TaskInstance) bool { return t.State == TaskReady && w.in.State == InstanceRunning })
 		live := w.pick("live", held)
+		parent := w.pick("parent", waitsForChild)
 		switch {
 		case ready >= 0:
 			w.give(ready)
@@ -360,6 +370,8 @@ func (w *world) deliver() {
 			a := w.in.Tasks[live].Attempt
 			state := draw(w.t, "end", []AttemptState{AttemptSuccess, AttemptFailed, AttemptKilled})
 			w.step(Report{Task: live, Number: a.Number, Token: a.Token, State: state})
+		case parent >= 0:
+			w.endChild(parent)
 		default:
 			timer, at, ok := w.nextTimer()
 			if !ok {

@@ -72,7 +72,7 @@ func (p *Plan) warnings() []FieldError {
 // noEffect finds keys that a task of its type has no use for, and a noop that joins nothing.
 func (p *Plan) noEffect(i int) []FieldError {
 	t := &p.Definition.Tasks[i]
-	if t.Type != TypeNoop && t.Type != TypeWait {
+	if t.Type != TypeNoop && !inMaster(t.Type) {
 		return nil
 	}
 	var out []FieldError
@@ -84,7 +84,7 @@ func (p *Plan) noEffect(i int) []FieldError {
 			})
 		}
 	}
-	add(len(t.Outputs) > 0, "outputs", "it gives none")
+	add(len(t.Outputs) > 0 && t.Type != TypeSubWorkflow, "outputs", "it gives none")
 	add(len(t.Env) > 0, "env", "it runs no process")
 	add(t.WorkingDir != "", "working_dir", "it runs no process")
 	if t.Type == TypeWait {

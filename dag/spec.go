@@ -19,6 +19,8 @@ const (
 	TypeHTTP   = "http"
 	TypeNoop   = "noop"
 	TypeWait   = "wait"
+	// TypeSubWorkflow runs another workflow as a child instance.
+	TypeSubWorkflow = "sub_workflow"
 )
 
 // DefaultWorkerGroup is the group of tasks that name none, and of workers that are told none.
@@ -48,6 +50,7 @@ var taskTypes = [...]taskType{
 	{TypeHTTP, CategoryRun, "Calls a URL and checks the answer.", func() Spec { return &HTTPSpec{} }},
 	{TypeNoop, CategoryFlow, "Does nothing: a place where branches meet.", func() Spec { return &NoopSpec{} }},
 	{TypeWait, CategoryFlow, "Waits for some time, or until a moment, without taking a worker.", func() Spec { return &WaitSpec{} }},
+	{TypeSubWorkflow, CategoryFlow, "Runs another workflow as an instance of its own and waits for its end, without taking a worker.", func() Spec { return &SubWorkflowSpec{} }},
 }
 
 // TaskTypes returns the names of all task types.

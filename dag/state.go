@@ -81,6 +81,9 @@ const (
 	ReasonUnanswered      Reason = "unanswered"       // the worker gave no answer for the attempt in time, however often it was asked
 	ReasonLateSuccess     Reason = "late_success"     // the attempt was called lost, and its success came before another had begun
 	ReasonExitCode        Reason = "exit_code"        // the process ended with another code than 0
+	ReasonChildFailed     Reason = "child_failed"     // the child instance of a sub_workflow task failed
+	ReasonChildStopped    Reason = "child_stopped"    // somebody stopped the child instance of a sub_workflow task
+	ReasonChildRefused    Reason = "child_refused"    // the child instance of a sub_workflow task could not be started
 )
 
 // StateInfo is one line of a state table.
@@ -190,7 +193,7 @@ var (
 			Next: []TaskState{TaskReady, TaskRunning, TaskForcedSuccess, TaskKilled, TaskSkipped, TaskUpstreamFailed, TaskDisabled},
 		},
 		StateInfo[TaskState]{
-			State: TaskReady, About: "All that it needs is done; leaves when a worker takes it (a wait task: when the instance runs), or by kill, skip, force_success, the late success of an attempt that was called lost, or the end of the instance.",
+			State: TaskReady, About: "All that it needs is done; leaves when a worker takes it (a task that runs in the master: when the instance runs), or by kill, skip, force_success, the late success of an attempt that was called lost, or the end of the instance.",
 			Next: []TaskState{TaskDispatched, TaskRunning, TaskSuccess, TaskForcedSuccess, TaskKilled, TaskSkipped},
 		},
 		StateInfo[TaskState]{
@@ -206,7 +209,7 @@ var (
 			Next: []TaskState{TaskReady, TaskRunning, TaskForcedSuccess, TaskKilled, TaskSkipped},
 		},
 		StateInfo[TaskState]{
-			State: TaskKilling, About: "The worker was told to end the attempt; leaves by its word or its loss (after a timeout possibly into another attempt), or by a forced stop.",
+			State: TaskKilling, About: "The worker, or the child, was told to end the attempt; leaves by its word or its loss (after a timeout possibly into another attempt), or by a forced stop.",
 			Next: []TaskState{TaskRetryWait, TaskSuccess, TaskFailed, TaskKilled},
 		},
 		StateInfo[TaskState]{

@@ -37,6 +37,10 @@ func (in *Instance) Step(ev Input, now Millis) Effects {
 		s.timer(ev)
 	case Control:
 		s.control(ev)
+	case Launch:
+		s.launch(ev)
+	case ChildEnded:
+		s.childEnded(ev)
 	default:
 		panic(fmt.Sprintf("instance %d: no rule for input %T", in.ID, ev))
 	}
@@ -95,7 +99,7 @@ func (s *step) startRoots(all bool) {
 // assign gives a ready task to a worker.
 func (s *step) assign(ev Assign) {
 	t := s.task(ev.Task)
-	if t == nil || t.State != TaskReady || s.in.State != InstanceRunning || s.waits(ev.Task) ||
+	if t == nil || t.State != TaskReady || s.in.State != InstanceRunning || inMaster(s.in.plan.Definition.Tasks[ev.Task].Type) ||
 		ev.Token == "" || ev.Worker == "" {
 		s.fx.Stale = true
 		return
@@ -182,7 +186,8 @@ func (s *step) broken(i int) {
 	case ReasonStopped, ReasonForcedStop, ReasonWorkflowFailed, ReasonWorkflowTimeout:
 		return
 	case ReasonTimeout, ReasonKilledByUser, ReasonKilledOutside, ReasonTaskFailed, ReasonTaskKilled, ReasonUpstreamFailed,
-		ReasonWorkerLost, ReasonReturned, ReasonCrashed, ReasonParams, ReasonUnanswered, ReasonLateSuccess, ReasonExitCode:
+		ReasonWorkerLost, ReasonReturned, ReasonCrashed, ReasonParams, ReasonUnanswered, ReasonLateSuccess, ReasonExitCode,
+		ReasonChildFailed, ReasonChildStopped, ReasonChildRefused:
 	}
 	if s.in.OnFailure == OnFailureEnd && s.in.State != InstanceStopping {
 		s.killAll(ReasonWorkflowFailed, false)

@@ -63,6 +63,10 @@ func parsePlan(t *testing.T, words, lines []string) *Plan {
 		if opt["wait"] != "" {
 			task.Type, task.Spec = typeWait, napSpec{duration(t, opt["wait"])}
 		}
+		if opt["sub"] != "" {
+			task.Type, task.Spec = TypeSubWorkflow, &SubWorkflowSpec{Workflow: opt["sub"]}
+			task.Outputs = []string{"out"}
+		}
 		task.Retry.Times, _ = strconv.Atoi(opt["retry"])
 		task.Retry.Backoff, _ = strconv.ParseFloat(opt["backoff"], 64)
 		task.Retry.Delay = duration(t, opt["delay"])

@@ -185,6 +185,9 @@ func (w *Watcher) receive(l *link, stream rpc.Master_WatchClient) error {
 		if m.GetFigures() != nil {
 			l.figures.Store(m.GetFigures())
 		}
+		if m.GetHint() != nil {
+			w.pass(l, m.GetHint())
+		}
 		w.publish(m.GetChanges())
 	}
 }
@@ -205,6 +208,20 @@ func (w *Watcher) hint(add func(*rpc.Hint)) {
 	defer w.mu.Unlock()
 	for _, l := range w.links {
 		l.add(add)
+	}
+}
+
+// pass tells the other masters what one of them has written for them.
+func (w *Watcher) pass(from *link, hint *rpc.Hint) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, l := range w.links {
+		if l != from {
+			l.add(func(h *rpc.Hint) {
+				h.Commands = append(h.Commands, hint.GetCommands()...)
+				h.Controls = append(h.Controls, hint.GetControls()...)
+			})
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
+	"strconv"
 	"sync"
 	"time"
 
@@ -108,6 +109,7 @@ func (e *Engine) CommitOnce(ctx context.Context) (turns int, away bool) {
 		e.batch = append(e.batch, sql.Transition{
 			Instance: t.actor.in, Plan: t.actor.plan, Epoch: t.actor.epoch,
 			Effects: &t.fx, Release: t.release, At: t.at, Grace: e.KillGrace,
+			Parent: t.actor.parent, By: "instance " + strconv.FormatInt(t.actor.in.ID, 10),
 		})
 	}
 	for i, err := range e.Store.Commit(ctx, e.batch) {

@@ -46,6 +46,18 @@ type Store interface {
 	Standings(ctx context.Context, owner string, after int64, limit int) ([]sql.Standing, error)
 	// ExtendAttempts gives running attempts of the owner more time.
 	ExtendAttempts(ctx context.Context, owner string, now dag.Millis, keys []sql.AttemptKey) error
+	Definitions
+	// Children returns those of the instances that there are, as children of their parents.
+	Children(ctx context.Context, ids []int64) ([]sql.ChildRow, error)
+	// NextIDs returns the first of n ids that are nobody else's.
+	NextIDs(ctx context.Context, n int) (int64, error)
+}
+
+// Definitions find what a child instance is to run; each returns sql.ErrNotFound where there is nothing.
+type Definitions interface {
+	Project(ctx context.Context, name string) (sql.Project, error)
+	Workflow(ctx context.Context, projectID int64, name string) (sql.Workflow, error)
+	Version(ctx context.Context, workflowID int64, n int) (sql.Version, error)
 }
 
 // Work is a ready task that is offered to the dispatcher.
@@ -96,7 +108,10 @@ type Config struct {
 	Alarms     Alarms
 	// Publish is told of each committed change; it must not block.
 	Publish func(*rpc.Change)
-	Logger  hclog.Logger
+	// Hint is told of rows that were written for other instances and their masters, this one among them; it
+	// must not block. Nil is nobody.
+	Hint   func(*rpc.Hint)
+	Logger hclog.Logger
 	// LostWorker is told of attempts that ended with their worker; nil is nobody. It must not block.
 	LostWorker func(LostWorker)
 	// Sure says whether this master knows itself to be registered: only then may it call the
@@ -137,8 +152,9 @@ type Engine struct {
 	runnable *runQueue
 	commits  *commitQueue
 	controls *idQueue
-	wakes    *idQueue         // evicted instances that something came for
-	retakes  *idQueue         // instances that made the engine panic
+	wakes    *idQueue // evicted instances that something came for
+	retakes  *idQueue // instances that made the engine panic
+	children *children
 	batch    []sql.Transition // CommitOnce's own
 	away     atomic.Bool      // the store did not answer since the last Verify
 }
@@ -160,6 +176,9 @@ func New(c Config) *Engine {
 	if c.Sure == nil {
 		c.Sure = func(time.Time) bool { return true }
 	}
+	if c.Hint == nil {
+		c.Hint = func(*rpc.Hint) {}
+	}
 	if c.Token == nil {
 		c.Token = rand.Text
 	}
@@ -176,12 +195,13 @@ func New(c Config) *Engine {
 		controls: newIDQueue(),
 		wakes:    newIDQueue(),
 		retakes:  newIDQueue(),
+		children: newChildren(),
 	}
 }
 
 // Run steps instances until ctx ends. What is then in memory is dropped: the rows hold
 // all of it, and the next owner goes on from them. Its goroutines only call StepOne, CommitOnce,
-// ControlOnce, ControlAll, WakeOnce, Sweep and Evict, which one goroutine may call itself instead
+// ControlOnce, ControlAll, WakeOnce, Sweep, Evict, ChildrenOnce and PollChildren, which one goroutine may call itself instead
 // of Run, in any order.
 func (e *Engine) Run(ctx context.Context) error {
 	var group errgroup.Group
@@ -191,6 +211,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	for name, loop := range map[string]func(context.Context) error{
 		"committer": e.committer, "controller": e.controller, "waker": e.waker, "sweeper": e.sweeper,
+		"children": e.childLoop,
 	} {
 		group.Go(guard.Loop(ctx, e.log, name, loop))
 	}
