@@ -28,6 +28,9 @@ func (ChildEnded) input() {}
 // inMaster says that a task of this type runs in the master and takes no worker.
 func inMaster(name string) bool { return name == typeWait || name == TypeSubWorkflow }
 
+// InMaster says that a task runs in the master and takes no worker.
+func (in *Instance) InMaster(task int) bool { return inMaster(in.plan.Definition.Tasks[task].Type) }
+
 // parent says that a task's attempts are child instances.
 func (s *step) parent(i int) bool { return s.in.plan.Definition.Tasks[i].Type == TypeSubWorkflow }
 

@@ -139,6 +139,9 @@ export const core = {
   "reason.unanswered": "its worker gave no answer in time",
   "reason.late_success": "its success arrived after it was called lost",
   "reason.exit_code": "ended with an error",
+  "reason.child_failed": "its child instance failed",
+  "reason.child_stopped": "its child instance was stopped",
+  "reason.child_refused": "its child instance could not be started",
 
   "today.title": "Today",
   "today.failed": "Failed in the last 24 hours",
@@ -227,6 +230,8 @@ export const core = {
   "run.round": "round {{n}}",
   "run.dryRun": "dry run",
   "run.rerunOf": "repeats {{id}}",
+  "run.parent": "child of {{id}}, task {{task}}",
+  "run.child": "child instance {{id}}",
   "run.blocked_one": "{{count}} task blocked by it",
   "run.blocked_other": "{{count}} tasks blocked by it",
   "run.rootCause": "{{task}} failed",

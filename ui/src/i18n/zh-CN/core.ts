@@ -140,6 +140,9 @@ export const core: Record<keyof typeof en, string> = {
   "reason.unanswered": "worker 未按时应答",
   "reason.late_success": "判定丢失后成功结果才到达",
   "reason.exit_code": "退出码不为 0",
+  "reason.child_failed": "子实例失败",
+  "reason.child_stopped": "子实例被停止",
+  "reason.child_refused": "子实例无法启动",
 
   "today.title": "今日",
   "today.failed": "最近 24 小时失败",
@@ -228,6 +231,8 @@ export const core: Record<keyof typeof en, string> = {
   "run.round": "第 {{n}} 轮",
   "run.dryRun": "空跑",
   "run.rerunOf": "重跑自 {{id}}",
+  "run.parent": "{{id}} 的子实例，任务 {{task}}",
+  "run.child": "子实例 {{id}}",
   "run.blocked_one": "阻塞了 {{count}} 个任务",
   "run.blocked_other": "阻塞了 {{count}} 个任务",
   "run.rootCause": "{{task}} 失败",
