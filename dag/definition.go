@@ -93,6 +93,9 @@ type Task struct {
 	Name         string
 	Type         string
 	Needs        []string
+	Join         string  // a JoinRule, or an expression over the states of the needs
+	When         string  // an expression; empty: always
+	Finally      bool    // it comes last, after all that does not
 	Params       []Param // every Default is set: a task's params are values
 	Outputs      []string
 	Env          []EnvVar
@@ -110,7 +113,8 @@ type Task struct {
 type EnvVar struct{ Name, Value string }
 
 // Spec is what a task type has for itself, one struct per type: *ShellSpec, *PythonSpec,
-// *HTTPSpec, *NoopSpec, *WaitSpec, *SubWorkflowSpec. Validate reports every wrong field at once, with
+// *HTTPSpec, *NoopSpec, *WaitSpec, *SwitchSpec, *ConditionsSpec,
+// *SubWorkflowSpec. Validate reports every wrong field at once, with
 // names relative to the task.
 type Spec interface {
 	Validate() []FieldError

@@ -23,7 +23,7 @@ type Explanation struct {
 // ExplanationCodes lists every code that Explain gives, so that whoever puts them into
 // words can prove that none is missing.
 func ExplanationCodes() []string {
-	codes := []string{"not_in_scope", "more"}
+	codes := []string{"not_in_scope", "more", "waiting_finally"}
 	for _, s := range instanceTable.rows {
 		codes = append(codes, string(s.State))
 	}
@@ -100,7 +100,7 @@ func (in *Instance) explainWaiting(now Millis, i int, e *Explanation) {
 	}
 	n := 0
 	for _, need := range in.plan.Pred[i] {
-		if in.Tasks[need].State == "" || in.done(need) {
+		if in.Tasks[need].State == "" || in.Tasks[need].State.Final() {
 			continue
 		}
 		if n++; n <= maxCauses {
@@ -112,6 +112,11 @@ func (in *Instance) explainWaiting(now Millis, i int, e *Explanation) {
 			}
 			e.Causes = append(e.Causes, c)
 		}
+	}
+	if n == 0 && in.plan.Definition.Tasks[i].Finally {
+		e.Code, e.Args["open"] = "waiting_finally", strconv.Itoa(in.ordinary)
+		e.Text = fmt.Sprintf("%s comes last; %s not finished", in.name(i), are(in.ordinary, "other task"))
+		return
 	}
 	e.Args["needs"] = strconv.Itoa(n)
 	e.Text = fmt.Sprintf("%s waits for %s that it needs", in.name(i), count(n, "task"))
@@ -165,13 +170,19 @@ func (in *Instance) ending(i int) string {
 	case TaskForcedSuccess:
 		return fmt.Sprintf("%s was declared successful", in.name(i))
 	case TaskSkipped:
+		if t.passedOver() {
+			return fmt.Sprintf("%s was passed over%s", in.name(i), because(t.Reason))
+		}
 		return fmt.Sprintf("%s was skipped", in.name(i))
 	case TaskDisabled:
 		return fmt.Sprintf("%s is disabled", in.name(i))
 	case TaskKilled:
 		return fmt.Sprintf("%s was killed%s", in.name(i), because(t.Reason))
 	case TaskFailed:
-		text := fmt.Sprintf("%s failed%s after %s", in.name(i), because(t.Reason), count(t.Attempts, "attempt"))
+		text := fmt.Sprintf("%s failed%s", in.name(i), because(t.Reason))
+		if !in.plan.here(i) && t.Reason != ReasonExpression {
+			text += " after " + count(t.Attempts, "attempt")
+		}
 		if in.done(i) {
 			text += ", which it may"
 		}
@@ -229,7 +240,7 @@ func (in *Instance) explainInstance(now Millis) Explanation {
 	n := 0
 	list := func(want func(t *TaskInstance) bool) {
 		for i := range in.Tasks {
-			if t := &in.Tasks[i]; !want(t) || t.State.Final() && in.done(i) {
+			if t := &in.Tasks[i]; !want(t) || t.State.Final() && (in.done(i) || in.handled(i)) {
 				continue
 			}
 			if n++; n <= maxCauses {
@@ -338,6 +349,18 @@ func because(r Reason) string {
 		return " because its child instance was stopped"
 	case ReasonChildRefused:
 		return " because its child instance could not be started"
+	case ReasonNeedsSkipped:
+		return " because all that it needs was passed over"
+	case ReasonJoin:
+		return " because its join rule was not met"
+	case ReasonNotChosen:
+		return " because other tasks were chosen"
+	case ReasonWhen:
+		return " because its condition did not hold"
+	case ReasonExpression:
+		return " because an expression could not be decided"
+	case ReasonNoBranch:
+		return " because no case held and it has no else"
 	case ReasonUpstreamFailed, ReasonReturned, ReasonCrashed, ReasonParams:
 	}
 	return " (" + string(r) + ")"

@@ -13,6 +13,7 @@ type Instance struct {
 	OnFailure OnFailure
 	DryRun    bool
 	Params    map[string]string // the start's own parameters
+	Facts     Facts             // what built-in parameters tell of it
 	// WorkerGroup and Priority of the start; a task's own worker group wins.
 	WorkerGroup string
 	Priority    Priority
@@ -27,8 +28,9 @@ type Instance struct {
 
 	plan *Plan
 	// Counters derived from Tasks; Restore rebuilds them.
-	open   int // tasks in scope that are not final
-	active int // tasks with an attempt that a worker holds
+	open     int // tasks in scope that are not final
+	ordinary int // of these, tasks that do not come last
+	active   int // tasks with an attempt that a worker holds
 }
 
 // GroupOf returns the worker group that runs a task: the task's own, unless that is the
@@ -65,8 +67,8 @@ type TaskInstance struct {
 	// Missed is the latest attempt where it was called lost and the task waits for another: should its success
 	// arrive after all, that counts. Its Number is 0 where there is none.
 	Missed Attempt
-	// unmet counts the needs in scope that are not done; Restore rebuilds it.
-	unmet int
+	// needs counts the needs in scope by how they ended; Restore rebuilds it.
+	needs needs
 }
 
 // Attempt is one try to run a task, on one worker. Attempts are facts: once final, a

@@ -76,7 +76,7 @@ func (in *Instance) attach(a Attempt) error {
 		return damaged(in, "attempt %d of task %d is killing without a reason", a.Number, a.Task)
 	}
 	name := in.plan.Definition.Tasks[a.Task].Type
-	hosted, parent := inMaster(name), name == TypeSubWorkflow
+	hosted, parent := in.InMaster(a.Task), name == TypeSubWorkflow
 	if hosted != (a.Worker == "") || hosted != (a.Token == "") || parent != (a.Child != 0) || hosted && a.State != AttemptRunning && !(parent && a.State == AttemptKilling) {
 		return damaged(in, "attempt %d of task %d is %s with worker %q and token %q", a.Number, a.Task, a.State, a.Worker, a.Token)
 	}
@@ -87,7 +87,7 @@ func (in *Instance) attach(a Attempt) error {
 // checkTask compares one task row with the table and with its attempt.
 func (in *Instance) checkTask(i int) error {
 	t := &in.Tasks[i]
-	wait := in.plan.Definition.Tasks[i].Type == typeWait
+	wait := in.plan.Definition.Tasks[i].Type == TypeWait
 	switch {
 	case !t.State.Valid():
 		return damaged(in, "task %d: unknown state %q", i, t.State)
@@ -116,8 +116,8 @@ func (in *Instance) checkWhole() error {
 			return damaged(in, "the instance is %s, task %d is %s", in.State, i, t.State)
 		case !begun && t.State != TaskWaiting:
 			return damaged(in, "the instance is %s, task %d is %s", in.State, i, t.State)
-		case begun && (t.State == TaskWaiting) != (t.unmet > 0):
-			return damaged(in, "task %d is %s with %d needs that are not done", i, t.State, t.unmet)
+		case begun && (t.State == TaskWaiting) != in.waits(i):
+			return damaged(in, "task %d is %s with needs %+v", i, t.State, t.needs)
 		case in.State == InstanceStopping && t.State != TaskKilling:
 			return damaged(in, "the instance is stopping, task %d is %s", i, t.State)
 		}

@@ -14,11 +14,13 @@ type Duration = document.Duration
 
 // The task types.
 const (
-	TypeShell  = "shell"
-	TypePython = "python"
-	TypeHTTP   = "http"
-	TypeNoop   = "noop"
-	TypeWait   = "wait"
+	TypeShell      = "shell"
+	TypePython     = "python"
+	TypeHTTP       = "http"
+	TypeNoop       = "noop"
+	TypeWait       = "wait"
+	TypeSwitch     = "switch"
+	TypeConditions = "conditions"
 	// TypeSubWorkflow runs another workflow as a child instance.
 	TypeSubWorkflow = "sub_workflow"
 )
@@ -51,6 +53,8 @@ var taskTypes = [...]taskType{
 	{TypeNoop, CategoryFlow, "Does nothing: a place where branches meet.", func() Spec { return &NoopSpec{} }},
 	{TypeWait, CategoryFlow, "Waits for some time, or until a moment, without taking a worker.", func() Spec { return &WaitSpec{} }},
 	{TypeSubWorkflow, CategoryFlow, "Runs another workflow as an instance of its own and waits for its end, without taking a worker.", func() Spec { return &SubWorkflowSpec{} }},
+	{TypeSwitch, CategoryFlow, "Chooses the tasks that run next by parameters and outputs.", func() Spec { return &SwitchSpec{} }},
+	{TypeConditions, CategoryFlow, "Chooses the tasks that run next by how those before it ended.", func() Spec { return &ConditionsSpec{} }},
 }
 
 // TaskTypes returns the names of all task types.

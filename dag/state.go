@@ -84,6 +84,12 @@ const (
 	ReasonChildFailed     Reason = "child_failed"     // the child instance of a sub_workflow task failed
 	ReasonChildStopped    Reason = "child_stopped"    // somebody stopped the child instance of a sub_workflow task
 	ReasonChildRefused    Reason = "child_refused"    // the child instance of a sub_workflow task could not be started
+	ReasonNeedsSkipped    Reason = "needs_skipped"    // all that the task needs was passed over
+	ReasonJoin            Reason = "join"             // its join rule ruled the task out
+	ReasonNotChosen       Reason = "not_chosen"       // a branch task chose other tasks
+	ReasonWhen            Reason = "when"             // its condition did not hold
+	ReasonExpression      Reason = "expression"       // an expression of the task could not be decided
+	ReasonNoBranch        Reason = "no_branch"        // no case of the branch task held, and it has no else
 )
 
 // StateInfo is one line of a state table.
@@ -189,12 +195,12 @@ var (
 
 	taskTable = newTable("a task",
 		StateInfo[TaskState]{
-			State: TaskWaiting, About: "Waits for the tasks that it needs; leaves when all are done, when one of them can't be, or by kill, skip, force_success or the end of the instance.",
-			Next: []TaskState{TaskReady, TaskRunning, TaskForcedSuccess, TaskKilled, TaskSkipped, TaskUpstreamFailed, TaskDisabled},
+			State: TaskWaiting, About: "Waits for the tasks that it needs; leaves when its join rule is settled (a task that chooses then ends at once), or by kill, skip, force_success or the end of the instance.",
+			Next: []TaskState{TaskReady, TaskRunning, TaskSuccess, TaskForcedSuccess, TaskFailed, TaskKilled, TaskSkipped, TaskUpstreamFailed, TaskDisabled},
 		},
 		StateInfo[TaskState]{
-			State: TaskReady, About: "All that it needs is done; leaves when a worker takes it (a task that runs in the master: when the instance runs), or by kill, skip, force_success, the late success of an attempt that was called lost, or the end of the instance.",
-			Next: []TaskState{TaskDispatched, TaskRunning, TaskSuccess, TaskForcedSuccess, TaskKilled, TaskSkipped},
+			State: TaskReady, About: "Its needs let it run; leaves when a worker takes it (a task that runs in the master: when the instance runs), or by kill, skip, force_success, the late success of an attempt that was called lost, or the end of the instance.",
+			Next: []TaskState{TaskDispatched, TaskRunning, TaskSuccess, TaskForcedSuccess, TaskFailed, TaskKilled, TaskSkipped},
 		},
 		StateInfo[TaskState]{
 			State: TaskDispatched, About: "An attempt is on its way to a worker; leaves by the worker's word, its loss, or a kill.",
@@ -229,7 +235,7 @@ var (
 			Again: []TaskState{TaskWaiting, TaskForcedSuccess},
 		},
 		StateInfo[TaskState]{
-			State: TaskSkipped, Final: true, About: "Somebody skipped it, which counts as done; only a rerun in a new round leaves it.",
+			State: TaskSkipped, Final: true, About: "Somebody skipped it, which counts as done, or the workflow's own rules passed it over; a new round may reset it.",
 			Again: []TaskState{TaskWaiting},
 		},
 		StateInfo[TaskState]{

@@ -25,11 +25,13 @@ type ChildEnded struct {
 func (Launch) input()     {}
 func (ChildEnded) input() {}
 
-// inMaster says that a task of this type runs in the master and takes no worker.
-func inMaster(name string) bool { return name == typeWait || name == TypeSubWorkflow }
+// inMaster says that a task runs in the master and takes no worker.
+func (p *Plan) inMaster(i int) bool {
+	return p.here(i) || p.Definition.Tasks[i].Type == TypeSubWorkflow
+}
 
 // InMaster says that a task runs in the master and takes no worker.
-func (in *Instance) InMaster(task int) bool { return inMaster(in.plan.Definition.Tasks[task].Type) }
+func (in *Instance) InMaster(task int) bool { return in.plan.inMaster(task) }
 
 // parent says that a task's attempts are child instances.
 func (s *step) parent(i int) bool { return s.in.plan.Definition.Tasks[i].Type == TypeSubWorkflow }
@@ -44,7 +46,7 @@ func (in *Instance) Recovers(task int) bool {
 
 // childKept is the child that a task keeps into a new round in which it is recovered.
 func (t *TaskInstance) childKept() int64 {
-	if t.Reason == ReasonForcedStop {
+	if t.State != TaskFailed && t.State != TaskKilled || t.Reason == ReasonForcedStop {
 		return 0
 	}
 	return t.Child

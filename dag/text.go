@@ -33,6 +33,9 @@ type taskCommon struct {
 	Name         string                          `json:"name" rule:"required" doc:"The task's name, unique in its workflow."`
 	Type         string                          `json:"type" rule:"required" doc:"What kind of task it is."`
 	Needs        []string                        `json:"needs" rule:"max=10000" editor:"tasks" doc:"Names of tasks that must be done before this one starts."`
+	Join         string                          `json:"join" rule:"max=4096" default:"all_success" advanced:"true" doc:"Which ends of the tasks that it needs let it run: all_success, none_failed, all_done, one_success, all_failed, one_failed, or a condition over their states."`
+	When         string                          `json:"when" rule:"max=4096" advanced:"true" doc:"A condition: where it does not hold, the task is passed over."`
+	Finally      bool                            `json:"finally" advanced:"true" doc:"The task comes last: it starts once all others have ended, however they did."`
 	Params       document.Entries[paramText]     `json:"params" rule:"max=1000" editor:"params" doc:"Values of this task alone, by name. They go before outputs and workflow parameters of the same name."`
 	Outputs      []string                        `json:"outputs" rule:"max=100" pattern:"^[A-Za-z_][A-Za-z0-9_]*$" editor:"names" doc:"Names of values that the task gives to the tasks below it."`
 	Env          document.Entries[document.Text] `json:"env" rule:"max=1000" editor:"map" advanced:"true" doc:"Environment variables of the task. ${name} is replaced by a parameter or an output."`
@@ -44,7 +47,6 @@ type taskCommon struct {
 	Disabled     bool                            `json:"disabled" advanced:"true" doc:"The task is passed over and counts as done."`
 	WorkingDir   string                          `json:"working_dir" rule:"max=4096" pattern:"^(/|\\$\\{)" advanced:"true" doc:"A folder on the worker, as an absolute path."`
 
-	When        document.Later `json:"when"`
 	Environment document.Later `json:"environment"`
 	TaskGroup   document.Later `json:"task_group"`
 	Delay       document.Later `json:"delay"`

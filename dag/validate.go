@@ -40,6 +40,7 @@ func (t *taskText) task(field string, out *Task) []FieldError {
 		Name: t.Name, Type: t.Type, Needs: t.Needs, Outputs: t.Outputs,
 		WorkerGroup: t.WorkerGroup, Priority: priority,
 		Retry: t.Retry.retry(), Timeout: t.Timeout.timeout(),
+		Join: t.Join, When: t.When, Finally: t.Finally,
 		AllowFailure: t.AllowFailure, Disabled: t.Disabled,
 		WorkingDir: t.WorkingDir, Spec: t.spec,
 	}

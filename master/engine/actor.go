@@ -12,7 +12,6 @@ import (
 type actor struct {
 	in    *dag.Instance
 	plan  *dag.Plan
-	facts dag.Facts
 	epoch int64
 	ids   changeIDs
 	// parent is the instance that this one is a child of, 0 for none; depth is how many are above it, by who

@@ -114,7 +114,7 @@ func (e *Engine) launch(a *actor, turn *commit, task int) {
 		refuse(dag.ReasonChildRefused, fmt.Sprintf("sub-workflows are nested %d deep here, which is the most that is allowed", a.depth))
 		return
 	}
-	params, err := dag.ChildParams(a.in, task, a.facts)
+	params, err := dag.ChildParams(a.in, task, a.in.Facts)
 	if err != nil {
 		refuse(dag.ReasonParams, err.Error())
 		return
@@ -125,7 +125,7 @@ func (e *Engine) launch(a *actor, turn *commit, task int) {
 	}
 	e.children.add([]launch{{
 		instance: a.in.ID, task: task, spec: spec, project: a.ids.project,
-		child: dag.Child{Params: params, ScheduleTime: a.facts.ScheduleTime, WorkerGroup: group, Depth: a.depth + 1, By: a.by},
+		child: dag.Child{Params: params, ScheduleTime: a.in.Facts.ScheduleTime, WorkerGroup: group, Depth: a.depth + 1, By: a.by},
 	}}, nil)
 }
 

@@ -10,7 +10,7 @@ var family = []mutant{
 	{"a child that runs again has ended", "step_child.go", ` || !ev.State.Final()`, ``},
 	{"a stopped child is tried again", "step_child.go", `s.killed(ev.Task, ReasonChildStopped)`, `s.fail(ev.Task, ReasonChildStopped, "")`},
 	{"a child that was stopped for its parent is tried again", "step_child.go", `s.killed(ev.Task, why)`, `s.fail(ev.Task, why, "")`},
-	{"a forced stop's child is recovered", "step_child.go", `if t.Reason == ReasonForcedStop {`, `if false {`},
+	{"a forced stop's child is recovered", "step_child.go", ` || t.Reason == ReasonForcedStop {`, ` {`},
 	{"undeclared outputs come back", "step_child.go", `outputs := s.declared(ev.Task, ev.Outputs)`, `outputs := ev.Outputs`},
 	{"pause leaves children running", "step_control.go", `s.orderAll(VerbPause)`, ``},
 	{"resume leaves children paused", "step_control.go", `s.orderAll(VerbResume)`, ``},

@@ -142,6 +142,12 @@ export const core = {
   "reason.child_failed": "its child instance failed",
   "reason.child_stopped": "its child instance was stopped",
   "reason.child_refused": "its child instance could not be started",
+  "reason.needs_skipped": "all that it needs was passed over",
+  "reason.join": "its join rule was not met",
+  "reason.not_chosen": "other tasks were chosen",
+  "reason.when": "its condition did not hold",
+  "reason.expression": "an expression could not be decided",
+  "reason.no_branch": "no case held, and it has no else",
 
   "today.title": "Today",
   "today.failed": "Failed in the last 24 hours",

@@ -143,6 +143,12 @@ export const core: Record<keyof typeof en, string> = {
   "reason.child_failed": "子实例失败",
   "reason.child_stopped": "子实例被停止",
   "reason.child_refused": "子实例无法启动",
+  "reason.needs_skipped": "它所依赖的任务都被跳过",
+  "reason.join": "不满足汇合规则",
+  "reason.not_chosen": "选择了其他分支",
+  "reason.when": "条件不成立",
+  "reason.expression": "表达式无法求值",
+  "reason.no_branch": "没有分支成立，且没有 else",
 
   "today.title": "今日",
   "today.failed": "最近 24 小时失败",
