@@ -131,6 +131,11 @@ func (in *Instance) explainRunning(now Millis, i int, e *Explanation) {
 		in.explainChild(now, i, e)
 		return
 	}
+	if in.plan.Definition.Tasks[i].Type == TypeDependent {
+		e.Args["dependent"] = in.name(i)
+		e.Text = fmt.Sprintf("%s waits for runs of other workflows", in.name(i))
+		return
+	}
 	if t.Attempt.Worker == "" {
 		e.Args["until"] = moment(t.NextAt)
 		e.Text = fmt.Sprintf("%s waits for another %s", in.name(i), left(now, t.NextAt))
@@ -347,6 +352,8 @@ func because(r Reason) string {
 		return " because its child instance failed"
 	case ReasonChildStopped:
 		return " because its child instance was stopped"
+	case ReasonDependencyFailed:
+		return " because what it waited for has failed"
 	case ReasonChildRefused:
 		return " because its child instance could not be started"
 	case ReasonNeedsSkipped:

@@ -11,9 +11,6 @@ type child struct {
 	success      bool
 }
 
-// runsInMaster says that a task takes no worker, written again from the rules.
-func runsInMaster(t *Task) bool { return t.Type == "wait" || t.Type == "sub_workflow" }
-
 // carryOutChildren makes children and passes wishes on to them, as a store would.
 func (a *auditor) carryOutChildren(fx Effects) {
 	for _, row := range fx.Attempts {
@@ -77,6 +74,38 @@ func (a *auditor) checkChildren() {
 func refusedAtOnce(ev Input, i int, was, is TaskState) bool {
 	l, ok := ev.(Launch)
 	return ok && l.Task == i && l.Reason != "" && was.CanFollow(TaskRunning) && TaskRunning.CanFollow(is)
+}
+
+// dependent draws a task that waits for other runs, or -1.
+func (w *world) dependent() int {
+	return w.pick("dependent", func(t *TaskInstance) bool {
+		return t.State == TaskRunning && t.Attempt.Worker == "" && t.Attempt.Child == 0 && t.NextAt == 0
+	})
+}
+
+// decides ends a wait for other runs, or tells one that is not waited for any more.
+func (w *world) decides() {
+	i := w.dependent()
+	if i < 0 {
+		return
+	}
+	if die(w.t, "older", 3) == 0 {
+		if fx := w.step(Decided{Task: i, Number: w.in.Tasks[i].Attempts - 1, Success: true}); !fx.Stale {
+			w.fail("the word about an older attempt of task %d was heard", i)
+		}
+		return
+	}
+	w.decide(i)
+}
+
+func (w *world) decide(i int) {
+	ev := Decided{Task: i, Number: w.in.Tasks[i].Attempts, Success: die(w.t, "succeeds", 1) == 0, Message: "it did not"}
+	if ev.Success {
+		ev.Outputs = map[string]string{"n": "1", "other": "x"}
+	}
+	if fx := w.step(ev); fx.Stale || ev.Success && len(w.in.Tasks[i].Outputs) != 1 {
+		w.fail("%+v gave %+v, outputs %v", ev, fx, w.in.Tasks[i].Outputs)
+	}
 }
 
 func waitsForChild(t *TaskInstance) bool { return t.Attempt.Child != 0 }

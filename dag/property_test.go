@@ -98,6 +98,8 @@ func drawPlan(t *rapid.T) *Plan {
 			task.Disabled = true
 		case 5, 6:
 			task.Type, task.Spec, task.Outputs = TypeSubWorkflow, &SubWorkflowSpec{Workflow: "other"}, []string{"n"}
+		case 7:
+			task.Type, task.Spec, task.Outputs = TypeDependent, &DependentSpec{}, []string{"n"}
 		case 3, 4:
 			task.AllowFailure = true
 		}
@@ -201,6 +203,7 @@ func (w *world) play() {
 		case 9, 10:
 			w.report()
 			w.childEnds()
+			w.decides()
 		case 11:
 			w.lose()
 			w.late()
@@ -430,6 +433,7 @@ func (w *world) deliver() {
 		ready := w.pick("ready", func(t *TaskInstance) bool { return t.State == TaskReady && w.in.State == InstanceRunning })
 		live := w.pick("live", held)
 		parent := w.pick("parent", waitsForChild)
+		dependent := w.dependent()
 		switch {
 		case ready >= 0:
 			w.give(ready)
@@ -439,6 +443,8 @@ func (w *world) deliver() {
 			w.step(Report{Task: live, Number: a.Number, Token: a.Token, State: state})
 		case parent >= 0:
 			w.endChild(parent)
+		case dependent >= 0:
+			w.decide(dependent)
 		default:
 			timer, at, ok := w.nextTimer()
 			if !ok {

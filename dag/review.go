@@ -98,7 +98,7 @@ func (p *Plan) noEffect(i int) []FieldError {
 			})
 		}
 	}
-	add(len(t.Outputs) > 0 && t.Type != TypeSubWorkflow, "outputs", "it gives none")
+	add(len(t.Outputs) > 0 && t.Type != TypeSubWorkflow && t.Type != TypeDependent, "outputs", "it gives none")
 	add(len(t.Env) > 0, "env", "it runs no process")
 	add(t.WorkingDir != "", "working_dir", "it runs no process")
 	if p.here(i) {

@@ -40,6 +40,8 @@ func (in *Instance) Step(ev Input, now Millis) Effects {
 		s.launch(ev)
 	case ChildEnded:
 		s.childEnded(ev)
+	case Decided:
+		s.decided(ev)
 	default:
 		panic(fmt.Sprintf("instance %d: no rule for input %T", in.ID, ev))
 	}
@@ -313,7 +315,7 @@ func (s *step) task(i int) *TaskInstance {
 
 // here says that a task runs in the master: it holds no worker.
 func (p *Plan) here(i int) bool {
-	return p.Definition.Tasks[i].Type == TypeWait || p.rules[i].branches != nil
+	return p.Definition.Tasks[i].Type == TypeWait || p.Definition.Tasks[i].Type == TypeDependent || p.rules[i].branches != nil
 }
 
 // instanceTimer is a timer of the instance's own.

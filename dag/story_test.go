@@ -117,6 +117,9 @@ func (s *story) command(words, more []string) {
 		s.step(r)
 	case "launch":
 		s.launch(s.index(arg(1)), opt)
+	case "decided":
+		i, n := s.attempt(arg(1), opt)
+		s.step(Decided{Task: i, Number: n, Success: arg(2) == "success", Message: "it says so", Outputs: map[string]string{"out": opt["out"]}})
 	case "child":
 		i, n := s.attempt(arg(1), opt)
 		ev := ChildEnded{Task: i, Number: n, Child: s.in.Tasks[i].Child, State: InstanceState(arg(2)), Message: "it says so"}

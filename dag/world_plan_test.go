@@ -71,6 +71,9 @@ func parsePlan(t *testing.T, words, lines []string) *Plan {
 			task.Type, task.Spec = TypeSubWorkflow, &SubWorkflowSpec{Workflow: opt["sub"]}
 			task.Outputs = []string{"out"}
 		}
+		if opt["dependent"] != "" {
+			task.Type, task.Spec, task.Outputs = TypeDependent, &DependentSpec{}, []string{"out"}
+		}
 		task.Retry.Times, _ = strconv.Atoi(opt["retry"])
 		task.Retry.Backoff, _ = strconv.ParseFloat(opt["backoff"], 64)
 		task.Retry.Delay = duration(t, opt["delay"])
