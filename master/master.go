@@ -175,15 +175,21 @@ func (m *Master) Join(ctx context.Context, request *rpc.JoinRequest) (*rpc.JoinR
 
 type hints struct{ m *Master }
 
-func (h hints) Command()               { h.m.intake.Hint() }
-func (h hints) Control(instance int64) { h.m.engine.Nudge(instance); h.m.intake.Hint() }
+func (h hints) Command()                { h.m.intake.Hint() }
+func (h hints) Finished(workflow int64) { h.m.engine.Finished(workflow) }
+func (h hints) Control(instance int64)  { h.m.engine.Nudge(instance); h.m.intake.Hint() }
 
 // hint tells the loops of this master, and through the apiservers the other masters, of rows that it wrote.
 func (m *Master) hint(h *rpc.Hint) {
 	for _, instance := range h.GetControls() {
 		m.engine.Nudge(instance)
 	}
-	m.intake.Hint()
+	for _, workflow := range h.GetFinished() {
+		m.engine.Finished(workflow)
+	}
+	if len(h.GetCommands())+len(h.GetControls()) > 0 {
+		m.intake.Hint()
+	}
 	m.watchers.Hint(h)
 }
 

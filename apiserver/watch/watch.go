@@ -220,6 +220,7 @@ func (w *Watcher) pass(from *link, hint *rpc.Hint) {
 			l.add(func(h *rpc.Hint) {
 				h.Commands = append(h.Commands, hint.GetCommands()...)
 				h.Controls = append(h.Controls, hint.GetControls()...)
+				h.Finished = append(h.Finished, hint.GetFinished()...)
 			})
 		}
 	}
@@ -239,7 +240,7 @@ type link struct {
 
 func (l *link) add(add func(*rpc.Hint)) {
 	l.mu.Lock()
-	if len(l.hint.Commands)+len(l.hint.Controls) < maxHints {
+	if len(l.hint.Commands)+len(l.hint.Controls)+len(l.hint.Finished) < maxHints {
 		add(&l.hint)
 	}
 	l.mu.Unlock()
@@ -252,7 +253,7 @@ func (l *link) add(add func(*rpc.Hint)) {
 func (l *link) take() *rpc.Hint {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	h := &rpc.Hint{Commands: l.hint.Commands, Controls: l.hint.Controls}
-	l.hint.Commands, l.hint.Controls = nil, nil
+	h := &rpc.Hint{Commands: l.hint.Commands, Controls: l.hint.Controls, Finished: l.hint.Finished}
+	l.hint.Commands, l.hint.Controls, l.hint.Finished = nil, nil, nil
 	return h
 }

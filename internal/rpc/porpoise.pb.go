@@ -1180,6 +1180,7 @@ type Hint struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Commands      []int64                `protobuf:"varint,1,rep,packed,name=commands,proto3" json:"commands,omitempty"`
 	Controls      []int64                `protobuf:"varint,2,rep,packed,name=controls,proto3" json:"controls,omitempty"` // instance ids with a new control row
+	Finished      []int64                `protobuf:"varint,3,rep,packed,name=finished,proto3" json:"finished,omitempty"` // workflow ids of which an instance has ended
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1224,6 +1225,13 @@ func (x *Hint) GetCommands() []int64 {
 func (x *Hint) GetControls() []int64 {
 	if x != nil {
 		return x.Controls
+	}
+	return nil
+}
+
+func (x *Hint) GetFinished() []int64 {
+	if x != nil {
+		return x.Finished
 	}
 	return nil
 }
@@ -2550,10 +2558,11 @@ const file_porpoise_proto_rawDesc = "" +
 	"\x05owner\x18\x04 \x01(\tR\x05owner\"5\n" +
 	"\aWaiting\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x05R\x05count\">\n" +
+	"\x05count\x18\x02 \x01(\x05R\x05count\"Z\n" +
 	"\x04Hint\x12\x1a\n" +
 	"\bcommands\x18\x01 \x03(\x03R\bcommands\x12\x1a\n" +
-	"\bcontrols\x18\x02 \x03(\x03R\bcontrols\"\x97\x01\n" +
+	"\bcontrols\x18\x02 \x03(\x03R\bcontrols\x12\x1a\n" +
+	"\bfinished\x18\x03 \x03(\x03R\bfinished\"\x97\x01\n" +
 	"\tCommitted\x12-\n" +
 	"\achanges\x18\x01 \x03(\v2\x13.porpoise.v1.ChangeR\achanges\x124\n" +
 	"\afigures\x18\x02 \x01(\v2\x1a.porpoise.v1.MasterFiguresR\afigures\x12%\n" +

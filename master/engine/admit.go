@@ -81,7 +81,9 @@ func (e *Engine) insert(a *actor, begin bool, controls []sql.ControlRow, tally *
 	delete(e.evicted, a.in.ID)
 	e.mu.Unlock()
 	for task := range a.in.Tasks {
-		e.children.note(a.in.ID, []dag.Attempt{a.in.Tasks[task].Attempt})
+		live := []dag.Attempt{a.in.Tasks[task].Attempt}
+		e.children.note(a.in.ID, live)
+		e.dependents.note(a, live)
 		if attempt := &a.in.Tasks[task].Attempt; attempt.Number > 0 && attempt.Worker != "" {
 			e.restoreRef(a, *attempt, tally)
 		}

@@ -350,7 +350,10 @@ func (e *Engine) hint(a *actor, done *commit) {
 	if a.parent != 0 && done.release && a.in.State.Final() {
 		h.Controls = append(h.Controls, a.parent)
 	}
-	if len(h.Commands)+len(h.Controls) > 0 {
+	if done.release && a.in.State.Final() {
+		h.Finished = append(h.Finished, a.ids.workflow)
+	}
+	if len(h.Commands)+len(h.Controls)+len(h.Finished) > 0 {
 		e.Hint(&h)
 	}
 }

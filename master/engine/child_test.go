@@ -46,6 +46,10 @@ func (f *family) hinted(e *Engine) {
 			f.Nudge(id)
 			f.other.Nudge(id)
 		}
+		for _, workflow := range h.GetFinished() {
+			f.Finished(workflow)
+			f.other.Finished(workflow)
+		}
 	}
 }
 
@@ -68,6 +72,7 @@ func (f *family) rest() {
 		for _, e := range []*Engine{f.Engine, f.other} {
 			e.ControlOnce(ctx)
 			e.ChildrenOnce(ctx)
+			e.DependentsOnce(ctx)
 			again = e.WakeOnce(ctx) || again
 			for e.StepOne() {
 				again = true

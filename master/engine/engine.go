@@ -47,6 +47,7 @@ type Store interface {
 	// ExtendAttempts gives running attempts of the owner more time.
 	ExtendAttempts(ctx context.Context, owner string, now dag.Millis, keys []sql.AttemptKey) error
 	Definitions
+	Runs
 	// Children returns those of the instances that there are, as children of their parents.
 	Children(ctx context.Context, ids []int64) ([]sql.ChildRow, error)
 	// NextIDs returns the first of n ids that are nobody else's.
@@ -149,14 +150,15 @@ type Engine struct {
 	leaving bool               // mail is refused
 	closed  bool
 
-	runnable *runQueue
-	commits  *commitQueue
-	controls *idQueue
-	wakes    *idQueue // evicted instances that something came for
-	retakes  *idQueue // instances that made the engine panic
-	children *children
-	batch    []sql.Transition // CommitOnce's own
-	away     atomic.Bool      // the store did not answer since the last Verify
+	runnable   *runQueue
+	commits    *commitQueue
+	controls   *idQueue
+	wakes      *idQueue // evicted instances that something came for
+	retakes    *idQueue // instances that made the engine panic
+	children   *children
+	dependents *dependents
+	batch      []sql.Transition // CommitOnce's own
+	away       atomic.Bool      // the store did not answer since the last Verify
 }
 
 // New returns an engine without instances.
@@ -183,25 +185,26 @@ func New(c Config) *Engine {
 		c.Token = rand.Text
 	}
 	return &Engine{
-		Config:   c,
-		log:      c.Logger.Named("engine"),
-		plans:    newPlans(),
-		nodes:    newNodes(c.Now),
-		actors:   make(map[int64]*actor),
-		evicted:  make(map[int64]struct{}),
-		crashes:  make(map[int64]int),
-		runnable: newRunQueue(),
-		commits:  newCommitQueue(),
-		controls: newIDQueue(),
-		wakes:    newIDQueue(),
-		retakes:  newIDQueue(),
-		children: newChildren(),
+		Config:     c,
+		log:        c.Logger.Named("engine"),
+		plans:      newPlans(),
+		nodes:      newNodes(c.Now),
+		actors:     make(map[int64]*actor),
+		evicted:    make(map[int64]struct{}),
+		crashes:    make(map[int64]int),
+		runnable:   newRunQueue(),
+		commits:    newCommitQueue(),
+		controls:   newIDQueue(),
+		wakes:      newIDQueue(),
+		retakes:    newIDQueue(),
+		children:   newChildren(),
+		dependents: newDependents(),
 	}
 }
 
 // Run steps instances until ctx ends. What is then in memory is dropped: the rows hold
 // all of it, and the next owner goes on from them. Its goroutines only call StepOne, CommitOnce,
-// ControlOnce, ControlAll, WakeOnce, Sweep, Evict, ChildrenOnce and PollChildren, which one goroutine may call itself instead
+// ControlOnce, ControlAll, WakeOnce, Sweep, Evict, ChildrenOnce, PollChildren and DependentsOnce, which one goroutine may call itself instead
 // of Run, in any order.
 func (e *Engine) Run(ctx context.Context) error {
 	var group errgroup.Group
@@ -211,7 +214,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	for name, loop := range map[string]func(context.Context) error{
 		"committer": e.committer, "controller": e.controller, "waker": e.waker, "sweeper": e.sweeper,
-		"children": e.childLoop,
+		"children": e.childLoop, "dependents": e.dependentLoop,
 	} {
 		group.Go(guard.Loop(ctx, e.log, name, loop))
 	}

@@ -34,6 +34,8 @@ type Hints interface {
 	Command()
 	// Control says that an instance has a new control row.
 	Control(instance int64)
+	// Finished says that an instance of a workflow has ended at another master.
+	Finished(workflow int64)
 }
 
 // Watchers are the open streams. All methods may be called by any goroutine.
@@ -85,9 +87,10 @@ func (w *watcher) putHint(hint *rpc.Hint) {
 	if w.hint == nil {
 		w.hint = &rpc.Hint{}
 	}
-	if len(w.hint.Commands)+len(w.hint.Controls) < maxWaiting {
+	if len(w.hint.Commands)+len(w.hint.Controls)+len(w.hint.Finished) < maxWaiting {
 		w.hint.Commands = append(w.hint.Commands, hint.GetCommands()...)
 		w.hint.Controls = append(w.hint.Controls, hint.GetControls()...)
+		w.hint.Finished = append(w.hint.Finished, hint.GetFinished()...)
 	}
 	w.mu.Unlock()
 	w.wake()
@@ -198,6 +201,9 @@ func (w *Watchers) hear(stream rpc.Master_WatchServer) error {
 		}
 		for _, instance := range hint.GetControls() {
 			w.hints.Control(instance)
+		}
+		for _, workflow := range hint.GetFinished() {
+			w.hints.Finished(workflow)
 		}
 	}
 }
