@@ -65,6 +65,9 @@ type TaskInstance struct {
 
 	Outputs map[string]string // of the latest success
 
+	// Child is the child instance of the latest attempt of a sub_workflow task; 0 where it has none.
+	Child int64
+
 	// Attempt is the live attempt; its Number is 0 while none is live.
 	Attempt Attempt
 	// Missed is the latest attempt where it was called lost and the task waits for another: should its success
@@ -95,6 +98,7 @@ type Attempt struct {
 	Tail         []byte // last 2 KiB of output
 	LogBytes     int64  // of all streams, as produced
 	Outputs      map[string]string
+	Child        int64 // the instance that the attempt of a sub_workflow task waits for; 0 for none
 
 	// KillReason is why it is being killed, while State is killing.
 	KillReason Reason

@@ -40,6 +40,12 @@ func (in *Instance) Step(ev Input, now Millis) Effects {
 		s.timer(ev)
 	case Control:
 		s.control(ev)
+	case Launch:
+		s.launch(ev)
+	case ChildEnded:
+		s.childEnded(ev)
+	case Decided:
+		s.decided(ev)
 	default:
 		panic(fmt.Sprintf("instance %d: no rule for input %T", in.ID, ev))
 	}
@@ -102,7 +108,7 @@ func (s *step) startRoots(all bool) {
 // assign gives a ready task to a worker.
 func (s *step) assign(ev Assign) {
 	t := s.task(ev.Task)
-	if t == nil || t.State != TaskReady || s.in.State != InstanceRunning || s.in.plan.here(ev.Task) ||
+	if t == nil || t.State != TaskReady || s.in.State != InstanceRunning || s.in.InMaster(ev.Task) ||
 		ev.Token == "" || ev.Worker == "" {
 		s.fx.Stale = true
 		return
@@ -318,7 +324,7 @@ func (s *step) task(i int) *TaskInstance {
 
 // here says that a task runs in the master: it holds no worker.
 func (p *Plan) here(i int) bool {
-	return p.Definition.Tasks[i].Type == TypeWait || p.rules[i].branches != nil
+	return p.Definition.Tasks[i].Type == TypeWait || p.Definition.Tasks[i].Type == TypeDependent || p.rules[i].branches != nil
 }
 
 // instanceTimer is a timer of the instance's own.

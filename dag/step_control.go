@@ -40,6 +40,7 @@ func (s *step) pause(by string) string {
 		return ResultNotRunning
 	}
 	s.enterInstance(InstancePausing, s.in.Reason, by)
+	s.orderAll(VerbPause)
 	for i := range s.in.Tasks {
 		if s.in.Tasks[i].State == TaskReady {
 			s.do(Dequeue{Task: i})
@@ -59,6 +60,7 @@ func (s *step) resume(by string) string {
 		return ResultNotPaused
 	}
 	s.enterInstance(InstanceRunning, s.in.Reason, by)
+	s.orderAll(VerbResume)
 	var ready []int // before a branch task makes others so
 	for i := range s.in.Tasks {
 		if s.in.Tasks[i].State == TaskReady {
@@ -210,7 +212,7 @@ func (s *step) withdraw(i int) {
 	}
 }
 
-// kill asks the worker to end a live attempt.
+// kill asks the worker, or the child, to end a live attempt.
 func (s *step) kill(i int, reason Reason, by string) {
 	t := &s.in.Tasks[i]
 	a := &t.Attempt
@@ -221,7 +223,7 @@ func (s *step) kill(i int, reason Reason, by string) {
 	s.enter(i, TaskKilling, reason)
 	s.fx.Attempts = append(s.fx.Attempts, *a)
 	s.tellOf(i, a.Number, by)
-	s.do(Kill{Attempt: *a})
+	s.tellToEnd(a, false)
 }
 
 // rekill changes why an attempt is being killed; the worker has been asked already.
@@ -279,7 +281,7 @@ func (s *step) killAll(reason Reason, force bool) {
 func (s *step) giveUp(i int) {
 	a := &s.in.Tasks[i].Attempt
 	a.KillReason = ReasonForcedStop
-	s.do(Kill{Attempt: *a})
+	s.tellToEnd(a, true)
 	s.endAttempt(i, AttemptKilled, ReasonForcedStop)
 	s.enter(i, TaskKilled, ReasonForcedStop)
 	s.tell(i, "")

@@ -134,6 +134,11 @@ func (s *step) rerun(c Control) string {
 		}
 	}
 	chosen := in.plan.reach(c.Tasks, c.Scope)
+	for i := range in.Tasks {
+		if chosen == nil || chosen[i] {
+			in.Tasks[i].Child = 0 // what is run again begins anew
+		}
+	}
 	s.again(c.By, nil, func(i int) bool { return chosen == nil || chosen[i] })
 	return ResultApplied
 }
@@ -173,7 +178,7 @@ func (s *step) again(by string, forced []int, reset func(i int) bool) {
 	}
 	for i := range in.Tasks {
 		if t := &in.Tasks[i]; resets[i] {
-			*t = TaskInstance{State: TaskWaiting, Round: in.Round, Attempts: t.Attempts}
+			*t = TaskInstance{State: TaskWaiting, Round: in.Round, Attempts: t.Attempts, Child: t.childKept()}
 			s.touch(i)
 		}
 	}

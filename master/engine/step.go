@@ -139,6 +139,10 @@ func (e *Engine) place(a *actor, turn *commit) {
 			if a.in.Tasks[action.Task].State != dag.TaskReady || a.in.State != dag.InstanceRunning {
 				continue
 			}
+			if a.plan.Definition.Tasks[action.Task].Type == dag.TypeSubWorkflow {
+				e.launch(a, turn, action.Task)
+				continue
+			}
 			worker, ok := e.Dispatcher.Offer(e.work(a, action.Task))
 			if !ok {
 				continue

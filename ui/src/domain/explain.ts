@@ -83,6 +83,9 @@ export const whyKeys = [
   "noSlots",
   "noFreeSlot",
   "workerGone",
+  "runningChild",
+  "killingChild",
+  "child",
   "held",
   "holdsPlace",
   "placeAhead",
@@ -105,9 +108,16 @@ const table: Record<string, Choose> = {
   waiting: (e, args) => (args.needs !== undefined ? "waiting" : (e.causes ?? []).length > 0 ? "waitingBegin" : "waitingItself"),
   ready: always("ready"),
   dispatched: always("dispatched"),
-  running: (_, args) => (args.task === undefined ? "instanceRunning" : args.worker === undefined ? "runningWait" : "running"),
+  running: (_, args) =>
+    args.task === undefined
+      ? "instanceRunning"
+      : args.child !== undefined
+        ? "runningChild"
+        : args.worker === undefined
+          ? "runningWait"
+          : "running",
   retry_wait: always("retryWait"),
-  killing: always("killing"),
+  killing: (_, args) => (args.child === undefined ? "killing" : "killingChild"),
   upstream_failed: always("upstreamFailed"),
   success: ofTask("taskSuccess", "success"),
   forced_success: always("forcedSuccess"),
@@ -133,6 +143,7 @@ const table: Record<string, Choose> = {
   no_slots: always("noSlots"),
   no_free_slot: always("noFreeSlot"),
   worker_gone: always("workerGone"),
+  child: always("child"),
   held: always("held"),
   holds_place: always("holdsPlace"),
   place_ahead: always("placeAhead"),
