@@ -123,10 +123,10 @@ func (p *Param) check(field string, plain bool) []FieldError {
 	if err := checkValue(at, *p.Default); err != nil {
 		return append(errs, *err)
 	}
-	if err := checkTimeExpression(at, *p.Default); err != nil {
+	if err := checkDates(at, *p.Default); err != nil {
 		return append(errs, *err)
 	}
-	if strings.Contains(*p.Default, "${") {
+	if moving(*p.Default) {
 		return errs // known only when it is put in; Resolve checks it then
 	}
 	if code, message := p.wrong(*p.Default); message != "" {

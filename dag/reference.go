@@ -62,19 +62,6 @@ func hasReferences(t *Task) bool {
 	return found
 }
 
-// checkTimeExpression refuses $[...] where time expressions will once be: a text that
-// stands there now would change its meaning on that day.
-func checkTimeExpression(field, text string) *FieldError {
-	at := strings.Index(text, "$[")
-	if at < 0 {
-		return nil
-	}
-	return &FieldError{
-		Field: field, Code: document.CodeNotAvailable, Value: document.Shown(text[at:]),
-		Message: "time expressions ($[...]) are not available yet: they come in a later version; ${system.biz.date} and ${system.datetime} are there now",
-	}
-}
-
 // references checks every ${name} of a definition against what gives names.
 type references struct {
 	def *Definition

@@ -17,15 +17,21 @@ type Facts struct {
 	WorkflowID        int64
 	Version           int
 	ScheduleTime      Millis // zero for a start by hand
-	Now               Millis
+	Now               Millis // when the instance was started
+	// Location is where the dates of its parameters are those of a calendar; nil is UTC.
+	Location *time.Location
 }
 
-// base is the moment that built-in dates are reckoned from.
+// base is the moment that dates are reckoned from.
 func (f Facts) base() time.Time {
+	at := f.Now
 	if f.ScheduleTime != 0 {
-		return f.ScheduleTime.Time()
+		at = f.ScheduleTime
 	}
-	return f.Now.Time()
+	if f.Location == nil {
+		return at.Time()
+	}
+	return at.Time().In(f.Location)
 }
 
 // TaskRun is a task made ready for a worker: parameters are put in.
@@ -87,7 +93,8 @@ func isBuiltin(name string) bool {
 
 // Resolve puts the parameters into a task that is about to be dispatched. Its
 // environment holds every parameter and output that the task sees, byte for byte,
-// and its own env on top; its text fields have each ${name} replaced once. Of values
+// and its own env on top; its text fields have each ${name} replaced once, values of
+// params and env each $[...] too. Of values
 // with one name the first of these wins: the start's, the task's own, outputs of
 // ancestors (the nearest), the workflow's, built-in ones. The error is a FieldError:
 // a name without a value, or a value that does not fit where it is put.
@@ -100,7 +107,7 @@ func Resolve(in *Instance, task int, facts Facts) (TaskRun, error) {
 	// The task's env refers to parameters, never to itself: order means nothing there.
 	own := make([]string, len(r.t.Env))
 	for i, e := range r.t.Env {
-		value, err := expand(e.Value, r.lookup)
+		value, err := datedExpand(e.Value, r.base, r.lookup)
 		if err != nil {
 			return TaskRun{}, r.at(err, document.FieldKey("env", e.Name))
 		}
@@ -136,6 +143,7 @@ type resolver struct {
 	in     *Instance
 	task   int
 	t      *Task
+	base   time.Time // what dates are reckoned from
 	values map[string]string
 	// trace is where each value came from, weakest first; nil for a real run.
 	trace map[string][]Link
@@ -163,6 +171,7 @@ func (r *resolver) at(err *FieldError, field string) FieldError {
 // parameters fills values, the weakest source first.
 func (r *resolver) parameters(facts Facts) *FieldError {
 	def := r.in.plan.Definition
+	r.base = facts.base()
 	r.values = make(map[string]string, len(builtins)+len(def.Params)+len(r.t.Params)+len(r.t.Env)+8)
 	for i := range builtins {
 		r.put(builtins[i].name, builtins[i].value(r.in, r.t.Name, facts), OriginBuiltin, "")
@@ -201,7 +210,7 @@ func (r *resolver) declared(field string, params []Param, origin Origin) *FieldE
 			}
 			continue
 		}
-		value, err := expand(*p.Default, r.lookup)
+		value, err := datedExpand(*p.Default, r.base, r.lookup)
 		if err == nil && value != *p.Default {
 			if code, message := p.wrong(value); message != "" {
 				err = &FieldError{Code: code, Message: message, Value: document.Shown(value)}

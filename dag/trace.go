@@ -68,7 +68,7 @@ func TraceTask(in *Instance, task int, facts Facts) (Trace, error) {
 	}
 	own := make(map[string]string, len(r.t.Env))
 	for _, e := range r.t.Env {
-		own[e.Name] = t.expand(document.FieldKey("env", e.Name), e.Value)
+		own[e.Name] = t.dated(document.FieldKey("env", e.Name), e.Value)
 	}
 	t.out.WorkingDir = t.expand("working_dir", r.t.WorkingDir)
 	if err := t.spec(); err != nil {
@@ -154,18 +154,32 @@ func (t *tracing) typeOf(name string) ParamType {
 
 // expand puts values into a text; what has none stays as it stands.
 func (t *tracing) expand(field, text string) string {
-	value, err := expand(text, func(name string) (string, *FieldError) {
+	value, err := expand(text, t.found(field))
+	if err != nil {
+		return text
+	}
+	return value
+}
+
+// dated is expand for a text with dates; one that can't be worked out stays as it stands.
+func (t *tracing) dated(field, text string) string {
+	value, err := datedExpand(text, t.base, t.found(field))
+	if err != nil {
+		return text
+	}
+	return value
+}
+
+// found is a lookup that notes the names without a value.
+func (t *tracing) found(field string) func(name string) (string, *FieldError) {
+	return func(name string) (string, *FieldError) {
 		value, err := t.lookup(name)
 		if err != nil {
 			t.missing(name, field)
 			return "${" + name + "}", nil
 		}
 		return value, nil
-	})
-	if err != nil {
-		return text
 	}
-	return value
 }
 
 func (t *tracing) spec() error {

@@ -120,7 +120,7 @@ var wrongTexts = []struct {
 	}},
 	{"params", "name: w\nparams:\n" + strings.Join([]string{
 		"  1a: x", "  PATH: x", "  d: 007", "  e: [1]", "  f: {type: integer, default: x}", "  g: {type: boolean, default: 1}",
-		"  h: {enum: [a, b], default: c}", "  i: {type: integer, enum: [1, b]}", "  j: {type: date}", "  k: $[yyyyMMdd]", "  l: ${other}", "  m: .inf",
+		"  h: {enum: [a, b], default: c}", "  i: {type: integer, enum: [1, b]}", "  j: {type: date}", "  k: $[yyyyMMbb]", "  l: ${other}", "  m: .inf",
 		"  n: {enum: []}", "  o: {default: null}",
 	}, "\n") + "\ntasks:\n" + noop("a"), []wrong{
 		{3, "params.1a", "invalid_name", "variable's name"},
@@ -132,7 +132,7 @@ var wrongTexts = []struct {
 		{9, "params.h.default", "not_in_enum", "a, b"},
 		{10, "params.i.enum[1]", "wrong_type", "whole number"},
 		{11, "params.j.type", "not_in_enum", "string, integer, number or boolean"},
-		{12, "params.k", "not_available", "time expressions"},
+		{12, "params.k", "syntax", `letter "b" is not known`},
 		{13, "params.l", "unknown_name", "system_biz_date"},
 		{14, "params.m", "wrong_type", "want a number"},
 		{15, "params.n.enum", "out_of_range", "1 to 1000"},
@@ -151,10 +151,10 @@ var wrongTexts = []struct {
 		{3, "tasks[0].outputs[6]", "reserved_name", ""},
 		{3, "tasks[0].outputs[8]", "duplicate_name", ""},
 	}},
-	{"env", tasksText("  - name: a", "    type: noop", "    env:", "      PATH: /bin", "      X-Y: 1", "      PORPOISE_A: 1", "      T: $[yyyy]", "      L: [1]", "      Z: a${b"), []wrong{
+	{"env", tasksText("  - name: a", "    type: noop", "    env:", "      PATH: /bin", "      X-Y: 1", "      PORPOISE_A: 1", "      T: $[add_month(yyyy,1)]", "      L: [1]", "      Z: a${b"), []wrong{
 		{7, `tasks[0].env.X-Y`, "invalid_name", ""},
 		{8, "tasks[0].env.PORPOISE_A", "reserved_name", ""},
-		{9, "tasks[0].env.T", "not_available", "time expressions"},
+		{9, "tasks[0].env.T", "syntax", "did you mean add_months?"},
 		{10, "tasks[0].env.L", "wrong_type", "a text"},
 		{11, "tasks[0].env.Z", "syntax", "closing brace"},
 	}},

@@ -4,7 +4,7 @@
 // A text is expanded at one moment, the schedule time of an instance, whose location is
 // the schedule's timezone. Days, weeks and months are counted on the calendar, so that a
 // clock change never moves a date; hours and minutes are time that passes. The package
-// reads no clock and is pure; dag checks texts where a definition is saved and expands
+// reads no clock, and nothing but the database of timezones; dag checks texts where a definition is saved and expands
 // them where a task is made ready. The forms are described in docs/PARAMETERS.md.
 package moment
 
