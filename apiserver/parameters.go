@@ -24,6 +24,7 @@ type PreviewOptions struct {
 	Version      int             `json:"version,omitempty" minimum:"0" maximum:"2147483647" doc:"0 or absent is the published version."`
 	Params       map[string]Text `json:"params,omitempty" maxProperties:"1000" doc:"As a start would give them."`
 	ScheduleTime Time            `json:"schedule_time,omitempty" doc:"The moment that built-in dates are about; absent is now."`
+	Timezone     string          `json:"timezone,omitempty" maxLength:"64" doc:"Whose calendar dates are of, as an IANA name; absent is UTC."`
 	InstanceID   ID              `json:"instance_id,omitempty" doc:"An instance of the workflow whose outputs stand for those of the tasks above; without one they are unresolved."`
 	Task         string          `json:"task,omitempty" maxLength:"512" doc:"The task to work out; absent is the workflow itself."`
 }
@@ -87,7 +88,8 @@ func (s *Server) previewParameters(ctx context.Context, in *previewParameters) (
 		return nil, err
 	}
 	given := startParams(o.Params)
-	wrong := scheduleTimeErrors(dag.Millis(o.ScheduleTime))
+	where, wrong := location(o.Timezone)
+	wrong = append(wrong, scheduleTimeErrors(dag.Millis(o.ScheduleTime))...)
 	for _, e := range dag.CheckParams(plan.Definition, given) {
 		if e.Code != document.CodeRequired { // a missing one is told as unresolved
 			wrong = append(wrong, e)
@@ -110,7 +112,7 @@ func (s *Server) previewParameters(ctx context.Context, in *previewParameters) (
 		}
 	}
 	trace, err := dag.TraceTask(inst, task, dag.Facts{
-		Project: w.Project, Workflow: w.Name, WorkflowID: w.ID, Version: version, ScheduleTime: dag.Millis(o.ScheduleTime), Now: s.at(),
+		Project: w.Project, Workflow: w.Name, WorkflowID: w.ID, Version: version, ScheduleTime: dag.Millis(o.ScheduleTime), Now: s.at(), Location: where,
 	})
 	if err != nil {
 		return nil, err // a value that does not fit where it is put: a FieldError

@@ -59,8 +59,11 @@ tasks:
 	if p := look(`{"task":"extract","text":"` + strings.Replace(unsaved, "echo ${day}", "echo ${dya}", 1) + `"}`); len(p.Unresolved) != 2 || p.Unresolved[1] != (UnresolvedName{"dya", "script"}) {
 		t.Errorf("unsaved %+v", p.Unresolved)
 	}
+	if p := look(`{"schedule_time":"2026-03-28T23:30:00Z","timezone":"Europe/Berlin","task":"extract","params":{"must":7}}`); value(p, "day").Value != "20260328" {
+		t.Errorf("in Berlin %+v", p)
+	}
 	b.seed("beta")
-	for _, body := range []string{`{"instance_id":"999999"}`, `{"version":9}`, `{"task":"nobody"}`, `{"params":{"dya":1}}`, `{"params":{"must":"x"}}`, `{"text":"a: ["}`, `{"text":"x","version":1}`} {
+	for _, body := range []string{`{"instance_id":"999999"}`, `{"version":9}`, `{"timezone":"Berlin"}`, `{"task":"nobody"}`, `{"params":{"dya":1}}`, `{"params":{"must":"x"}}`, `{"text":"a: ["}`, `{"text":"x","version":1}`} {
 		b.must(422, "POST", one+"/parameters", body)
 	}
 }

@@ -9,11 +9,14 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/porpoise/porpoise/apiserver/watch"
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/document"
+	"github.com/porpoise/porpoise/dag/moment"
 	"github.com/porpoise/porpoise/internal/failpoint"
 	"github.com/porpoise/porpoise/sql"
 )
@@ -45,6 +48,7 @@ type StartOptions struct {
 	Params       map[string]Text `json:"params,omitempty" maxProperties:"1000" doc:"Values of declared parameters."`
 	Version      int             `json:"version,omitempty" minimum:"0" maximum:"2147483647" doc:"0 or absent is the published version."`
 	ScheduleTime Time            `json:"schedule_time,omitempty" doc:"The moment that time expressions are about; absent is now."`
+	Timezone     string          `json:"timezone,omitempty" maxLength:"64" doc:"Whose calendar the dates in parameters are of, as an IANA name; absent is UTC."`
 	StartTasks   []string        `json:"start_tasks,omitempty" maxItems:"10000" doc:"Run only these, and what scope adds."`
 	Scope        string          `json:"scope,omitempty" enum:"only,upstream,downstream" doc:"What start_tasks bring along; absent is downstream."`
 	DryRun       bool            `json:"dry_run,omitempty" doc:"Go through the graph without running a task."`
@@ -147,7 +151,7 @@ func (s *Server) wish(ctx context.Context, w sql.Workflow, version int, o StartO
 		return sql.Start{}, nil, err
 	}
 	start = sql.Start{
-		WorkflowID: w.ID, ProjectID: w.ProjectID, Version: version, ScheduleTime: dag.Millis(o.ScheduleTime),
+		WorkflowID: w.ID, ProjectID: w.ProjectID, Version: version, ScheduleTime: dag.Millis(o.ScheduleTime), Timezone: o.Timezone,
 		StartTasks: o.StartTasks, Scope: dag.Scope(o.Scope), DryRun: o.DryRun, WorkerGroup: o.WorkerGroup,
 		OnFailure: dag.OnFailure(o.OnFailure), By: callOf(ctx).who.name, At: s.at(),
 	}
@@ -167,7 +171,8 @@ func (s *Server) wish(ctx context.Context, w sql.Workflow, version int, o StartO
 	if o.WorkerGroup != "" {
 		wrong = append(wrong, dag.CheckName("worker_group", o.WorkerGroup)...)
 	}
-	wrong = append(wrong, scheduleTimeErrors(start.ScheduleTime)...)
+	_, badZone := location(o.Timezone)
+	wrong = append(append(wrong, scheduleTimeErrors(start.ScheduleTime)...), badZone...)
 	if o.Scope != "" && len(o.StartTasks) == 0 {
 		wrong = append(wrong, dag.FieldError{Field: "scope", Code: "needs_start_tasks", Message: "means something only together with start_tasks"})
 	}
@@ -213,6 +218,15 @@ func scheduleTimeErrors(at dag.Millis) []dag.FieldError {
 		return nil
 	}
 	return []dag.FieldError{{Field: "schedule_time", Code: "out_of_range", Message: "must be between 1970 and 2200"}}
+}
+
+// location is that of a timezone's name.
+func location(timezone string) (*time.Location, []dag.FieldError) {
+	loc, err := moment.Location(timezone)
+	if err != nil {
+		return nil, []dag.FieldError{{Field: "timezone", Code: document.CodeInvalid, Value: document.Shown(timezone), Message: err.Error()}}
+	}
+	return loc, nil
 }
 
 // start writes the wish, and only then tells anybody.

@@ -56,6 +56,7 @@ type Start struct {
 	ProjectID    int64
 	Version      int
 	ScheduleTime dag.Millis
+	Timezone     string // IANA name of where dates are reckoned, "" for UTC
 	TriggerKey   string // "m<id>" for a manual start
 	Params       map[string]string
 	StartTasks   []string
@@ -96,6 +97,7 @@ type InstanceRow struct {
 	CrashCount   int
 	Seq          int64
 	ScheduleTime dag.Millis
+	Timezone     string // see Start
 	TriggerKey   string
 	Params       map[string]string
 	StartTasks   []string

@@ -16,7 +16,7 @@ var instanceInsert = &table{
 	cols: []string{
 		"id", "workflow_id", "project_id", "version", "state", "reason", "round", "owner", "owner_epoch", "crash_count", "seq",
 		"write_id", "schedule_time", "trigger_key", "params", "start_tasks", "scope", "dry_run", "worker_group", "priority",
-		"on_failure", "rerun_of", "created_by", "created_at", "started_at", "finished_at", "deadline",
+		"on_failure", "rerun_of", "created_by", "created_at", "started_at", "finished_at", "deadline", "timezone",
 	},
 }
 
@@ -104,7 +104,7 @@ func (b *batch) starts(ctx context.Context) error {
 		instances = append(instances,
 			st.ID, st.WorkflowID, st.ProjectID, int64(st.Version), string(dag.InstanceSubmitted), "", int64(0), "", int64(0), int64(0), int64(0),
 			b.writeID, int64(st.ScheduleTime), st.TriggerKey, encodeMap(st.Params), encodeList(st.StartTasks), string(st.Scope),
-			flag(st.DryRun), st.WorkerGroup, int64(st.Priority), string(st.OnFailure), st.RerunOf, st.By, int64(st.At), int64(0), int64(0), int64(0))
+			flag(st.DryRun), st.WorkerGroup, int64(st.Priority), string(st.OnFailure), st.RerunOf, st.By, int64(st.At), int64(0), int64(0), int64(0), st.Timezone)
 		commands = append(commands, st.ID, string(CommandStart), st.ID, st.ProjectID, st.WorkflowID, int64(st.ScheduleTime), st.TriggerKey,
 			st.ID%b.slots, int64(st.Priority), int64(st.At))
 		if st.Idempotency.Key != "" {

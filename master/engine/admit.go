@@ -130,14 +130,13 @@ func (e *Engine) load(c *sql.Claimed) (a *actor, begin bool, err error) {
 		return nil, false, err
 	}
 	a = &actor{
-		plan:  plan,
-		epoch: row.OwnerEpoch,
-		facts: dag.Facts{
-			Project: row.Project, Workflow: row.Workflow, WorkflowID: row.WorkflowID, Version: row.Version,
-			ScheduleTime: row.ScheduleTime, Now: row.CreatedAt,
-		},
+		plan:     plan,
+		epoch:    row.OwnerEpoch,
 		ids:      changeIDs{workflow: row.WorkflowID, project: row.ProjectID},
 		controls: make(map[int64]struct{}),
+	}
+	if a.facts, err = row.Facts(); err != nil {
+		return nil, false, err
 	}
 	if a.in, err = sql.Rebuild(plan, row, c.Tasks, c.Attempts); err != nil {
 		return nil, false, fmt.Errorf("rebuild: %w", err)

@@ -30,6 +30,7 @@ var cases = []struct {
 }{
 	{"AStartIsClaimedAndCommittedToItsEnd", startToEnd},
 	{"ATriggerMakesOneInstance", triggerIsUnique},
+	{"ATimezoneGoesWithTheInstance", timezoneGoesWithTheInstance},
 	{"AnIdempotencyKeyMakesOneInstance", keyMakesOneInstance},
 	{"OldIdempotencyKeysAreSweptInSmallBatches", oldKeysAreSwept},
 	{"EachCommandHasOneClaimant", eachCommandHasOneClaimant},
