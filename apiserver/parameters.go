@@ -40,7 +40,7 @@ type ParameterPreview struct {
 type PreviewedParam struct {
 	Name   string      `json:"name"`
 	Value  string      `json:"value" doc:"At most 16 KiB; one that was cut ends with …"`
-	Type   string      `json:"type" enum:"string,integer,number,boolean"`
+	Type   string      `json:"type" enum:"string,integer,number,boolean,date,list"`
 	Origin string      `json:"origin" enum:"start,task,output,workflow,built_in" doc:"Of the value, which is that of the first in chain."`
 	Chain  []ChainLink `json:"chain" nullable:"false" doc:"Every source that has the name, the strongest first."`
 }
@@ -112,7 +112,7 @@ func (s *Server) previewParameters(ctx context.Context, in *previewParameters) (
 		}
 	}
 	trace, err := dag.TraceTask(inst, task, dag.Facts{
-		Project: w.Project, Workflow: w.Name, WorkflowID: w.ID, Version: version, ScheduleTime: dag.Millis(o.ScheduleTime), Now: s.at(), Location: where,
+		Project: w.Project, Workflow: w.Name, ProjectID: w.ProjectID, WorkflowID: w.ID, Version: version, ScheduleTime: dag.Millis(o.ScheduleTime), Now: s.at(), Location: where,
 	})
 	if err != nil {
 		return nil, err // a value that does not fit where it is put: a FieldError

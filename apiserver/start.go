@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -24,7 +25,7 @@ import (
 // Text is a parameter's value. Numbers and booleans are taken as they are written.
 type Text string
 
-// UnmarshalJSON keeps a string's meaning, and a number's or boolean's very digits.
+// UnmarshalJSON keeps a string's meaning, a number's or boolean's very digits, and a list as JSON.
 func (t *Text) UnmarshalJSON(raw []byte) error {
 	if len(raw) > 0 && raw[0] == '"' {
 		var s string
@@ -34,13 +35,20 @@ func (t *Text) UnmarshalJSON(raw []byte) error {
 		*t = Text(s)
 		return nil
 	}
+	if len(raw) > 0 && raw[0] == '[' {
+		var b bytes.Buffer
+		if err := json.Compact(&b, raw); err != nil {
+			return fmt.Errorf("read a list: %w", err)
+		}
+		raw = b.Bytes()
+	}
 	*t = Text(raw)
 	return nil
 }
 
 // Schema describes a value; huma asks for it.
 func (Text) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean}}}
+	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean}, {Type: huma.TypeArray, Items: &huma.Schema{}}}}
 }
 
 // StartOptions is how a workflow is to be run; all of it is optional.

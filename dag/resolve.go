@@ -14,6 +14,7 @@ import (
 // Facts are what an instance does not know of itself and its built-in parameters tell.
 type Facts struct {
 	Project, Workflow string
+	ProjectID         int64
 	WorkflowID        int64
 	Version           int
 	ScheduleTime      Millis // zero for a start by hand
@@ -55,8 +56,15 @@ var builtins = [...]struct {
 	{"system_workflow_instance_id", func(in *Instance, _ string, _ Facts) string { return strconv.FormatInt(in.ID, 10) }},
 	{"system_workflow_name", func(_ *Instance, _ string, f Facts) string { return f.Workflow }},
 	{"system_project_name", func(_ *Instance, _ string, f Facts) string { return f.Project }},
-	{"system_task_name", func(_ *Instance, task string, _ Facts) string { return task }},
+	{"system_task_name", nameOfTask},
+	// The names that DolphinScheduler has for the same.
+	{"system_workflow_definition_name", func(_ *Instance, _ string, f Facts) string { return f.Workflow }},
+	{"system_workflow_definition_code", func(_ *Instance, _ string, f Facts) string { return strconv.FormatInt(f.WorkflowID, 10) }},
+	{"system_project_code", func(_ *Instance, _ string, f Facts) string { return strconv.FormatInt(f.ProjectID, 10) }},
+	{"system_task_definition_name", nameOfTask},
 }
+
+func nameOfTask(_ *Instance, task string, _ Facts) string { return task }
 
 func builtinNames() []string {
 	names := make([]string, len(builtins))

@@ -39,7 +39,7 @@ func (r *InstanceRow) Facts() (dag.Facts, error) {
 		return dag.Facts{}, fmt.Errorf("instance %d: %w", r.ID, err)
 	}
 	return dag.Facts{
-		Project: r.Project, Workflow: r.Workflow, WorkflowID: r.WorkflowID, Version: r.Version,
+		Project: r.Project, Workflow: r.Workflow, ProjectID: r.ProjectID, WorkflowID: r.WorkflowID, Version: r.Version,
 		ScheduleTime: r.ScheduleTime, Now: r.CreatedAt, Location: location,
 	}, nil
 }
