@@ -41,13 +41,13 @@ type PreviewedParam struct {
 	Name   string      `json:"name"`
 	Value  string      `json:"value" doc:"At most 16 KiB; one that was cut ends with …"`
 	Type   string      `json:"type" enum:"string,integer,number,boolean,date,list"`
-	Origin string      `json:"origin" enum:"start,task,output,workflow,built_in" doc:"Of the value, which is that of the first in chain."`
+	Origin string      `json:"origin" enum:"start,task,output,workflow,project,built_in" doc:"Of the value, which is that of the first in chain."`
 	Chain  []ChainLink `json:"chain" nullable:"false" doc:"Every source that has the name, the strongest first."`
 }
 
 // ChainLink is one source of a parameter.
 type ChainLink struct {
-	Origin string `json:"origin" enum:"start,task,output,workflow,built_in"`
+	Origin string `json:"origin" enum:"start,task,output,workflow,project,built_in"`
 	Value  string `json:"value" doc:"A default that a start's value hides is shown as it is written."`
 	From   string `json:"from,omitempty" doc:"The task of an output."`
 }
@@ -111,8 +111,12 @@ func (s *Server) previewParameters(ctx context.Context, in *previewParameters) (
 			return nil, err
 		}
 	}
+	project, err := s.projectValues(ctx, w.ProjectID)
+	if err != nil {
+		return nil, err
+	}
 	trace, err := dag.TraceTask(inst, task, dag.Facts{
-		Project: w.Project, Workflow: w.Name, ProjectID: w.ProjectID, WorkflowID: w.ID, Version: version, ScheduleTime: dag.Millis(o.ScheduleTime), Now: s.at(), Location: where,
+		Project: w.Project, Workflow: w.Name, ProjectID: w.ProjectID, WorkflowID: w.ID, Version: version, ScheduleTime: dag.Millis(o.ScheduleTime), Now: s.at(), Location: where, ProjectParams: project,
 	})
 	if err != nil {
 		return nil, err // a value that does not fit where it is put: a FieldError

@@ -17,7 +17,7 @@ import (
 type Value struct {
 	Name      string   `json:"name"`
 	Value     string   `json:"value"`
-	Origin    string   `json:"origin" enum:"start,workflow,task,output,built_in,env" doc:"What gave the value; of several with one name the strongest is named."`
+	Origin    string   `json:"origin" enum:"start,workflow,task,output,project,built_in,env" doc:"What gave the value; of several with one name the strongest is named."`
 	From      string   `json:"from,omitempty" doc:"The task, of an output."`
 	Consumers []string `json:"consumers,omitempty" doc:"Tasks that see it and mention its name."`
 }
@@ -48,6 +48,9 @@ func (s *Server) listValues(ctx context.Context, in *listValues) (*valuesAnswer,
 	}
 	facts, err := row.Facts()
 	if err != nil {
+		return nil, err
+	}
+	if facts.ProjectParams, err = s.projectValues(ctx, row.ProjectID); err != nil {
 		return nil, err
 	}
 	if in.Task == "" {
@@ -148,14 +151,15 @@ func taskValues(plan *dag.Plan, in *dag.Instance, i int, facts dag.Facts) ([]Val
 	items := make([]Value, 0, len(run.Env))
 	for _, name := range slices.Sorted(maps.Keys(run.Env)) {
 		v := Value{Name: name, Value: run.Env[name]}
-		v.Origin, v.From = originOf(plan, in, i, name, v.Value, above)
+		v.Origin, v.From = originOf(plan, in, i, v, facts, above)
 		items = append(items, v)
 	}
 	return items, nil
 }
 
 // originOf finds the strongest source that gives a name, in the order of dag.Resolve.
-func originOf(plan *dag.Plan, in *dag.Instance, task int, name, value string, above []bool) (origin, from string) {
+func originOf(plan *dag.Plan, in *dag.Instance, task int, v Value, facts dag.Facts, above []bool) (origin, from string) {
+	name, value := v.Name, v.Value
 	d := &plan.Definition.Tasks[task]
 	named := func(p dag.Param) bool { return p.Name == name }
 	if slices.ContainsFunc(d.Env, func(e dag.EnvVar) bool { return e.Name == name }) {
@@ -175,6 +179,9 @@ func originOf(plan *dag.Plan, in *dag.Instance, task int, name, value string, ab
 	}
 	if slices.ContainsFunc(plan.Definition.Params, named) {
 		return "workflow", ""
+	}
+	if facts.ProjectParams[name] == value {
+		return "project", ""
 	}
 	return "built_in", ""
 }

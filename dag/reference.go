@@ -127,12 +127,12 @@ func (r *references) task(i int) {
 
 // builtinOnly is what a workflow's parameter may refer to.
 func (r *references) builtinOnly(name string) *FieldError {
-	if isBuiltin(name) {
+	if _, ok := projectName(nil, name); ok || isBuiltin(name) {
 		return nil
 	}
 	return &FieldError{
 		Code: CodeUnknownName, Value: document.Shown(name), Args: Args{"name": document.Shown(name)},
-		Message: "${" + document.Shown(name) + "} is not known here: a workflow's parameter can refer to built-in names only: " + strings.Join(builtinNames(), ", "),
+		Message: "${" + document.Shown(name) + "} is not known here: a workflow's parameter can refer to project.name and to built-in names only: " + strings.Join(builtinNames(), ", "),
 	}
 }
 
@@ -155,6 +155,9 @@ func (r *references) known(i int, name string, own bool) *FieldError {
 			Code: CodeUnknownName, Value: document.Shown(name), Args: Args{"name": document.Shown(name), "task": t.Name},
 			Message: "${" + document.Shown(name) + "} is not known here: " + why,
 		}
+	}
+	if _, ok := projectName(r.plan, name); ok {
+		return nil
 	}
 	if task, output, ok := cutLast(name); ok {
 		from, exists := r.index[task]

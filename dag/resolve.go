@@ -21,6 +21,8 @@ type Facts struct {
 	Now               Millis // when the instance was started
 	// Location is where the dates of its parameters are those of a calendar; nil is UTC.
 	Location *time.Location
+	// ProjectParams are the parameters of the instance's project, by name; they are not changed.
+	ProjectParams map[string]string
 }
 
 // base is the moment that dates are reckoned from.
@@ -104,7 +106,7 @@ func isBuiltin(name string) bool {
 // and its own env on top; its text fields have each ${name} replaced once, values of
 // params and env each $[...] too. Of values
 // with one name the first of these wins: the start's, the task's own, outputs of
-// ancestors (the nearest), the workflow's, built-in ones. The error is a FieldError:
+// ancestors (the nearest), the workflow's, the project's, built-in ones. The error is a FieldError:
 // a name without a value, or a value that does not fit where it is put.
 func Resolve(in *Instance, task int, facts Facts) (TaskRun, error) {
 	r := resolver{in: in, task: task, t: &in.plan.Definition.Tasks[task]}
@@ -148,11 +150,12 @@ func Resolve(in *Instance, task int, facts Facts) (TaskRun, error) {
 
 // resolver gathers the values of one task.
 type resolver struct {
-	in     *Instance
-	task   int
-	t      *Task
-	base   time.Time // what dates are reckoned from
-	values map[string]string
+	in      *Instance
+	task    int
+	t       *Task
+	base    time.Time // what dates are reckoned from
+	project map[string]string
+	values  map[string]string
 	// trace is where each value came from, weakest first; nil for a real run.
 	trace map[string][]Link
 }
@@ -184,7 +187,11 @@ func (r *resolver) parameters(facts Facts) *FieldError {
 	for i := range builtins {
 		r.put(builtins[i].name, builtins[i].value(r.in, r.t.Name, facts), OriginBuiltin, "")
 	}
-	// Workflow parameters refer to built-in names alone, so that lookups among values
+	r.project = facts.ProjectParams
+	for name, value := range r.project {
+		r.put(name, value, OriginProject, "")
+	}
+	// Workflow parameters refer to built-in names and to the project's alone, so that lookups among values
 	// must not find the ones before them: they are put in together, afterwards.
 	if err := r.declared("params", def.Params, OriginWorkflow); err != nil {
 		return err
@@ -247,6 +254,13 @@ func (r *resolver) lookup(name string) (string, *FieldError) {
 	}
 	missing := func(why string) *FieldError {
 		return &FieldError{Code: CodeUnknownName, Value: document.Shown(name), Message: "there is no value for ${" + document.Shown(name) + "}: " + why}
+	}
+	if param, ok := projectName(r.in.plan, name); ok {
+		value, ok := r.project[param]
+		if !ok {
+			return "", missing("the project has no parameter " + document.Quoted(param))
+		}
+		return value, nil
 	}
 	task, output, ok := cutLast(name)
 	if !ok {

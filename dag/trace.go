@@ -19,10 +19,11 @@ const (
 	OriginTask     Origin = "task"     // the task's own params
 	OriginOutput   Origin = "output"   // an output of a task above; the nearest one wins
 	OriginWorkflow Origin = "workflow" // the default of the workflow's parameter
+	OriginProject  Origin = "project"  // a parameter of the project
 	OriginBuiltin  Origin = "built_in" // system_biz_date and the like
 )
 
-var originRank = map[Origin]int{OriginStart: 0, OriginTask: 1, OriginOutput: 2, OriginWorkflow: 3, OriginBuiltin: 4}
+var originRank = map[Origin]int{OriginStart: 0, OriginTask: 1, OriginOutput: 2, OriginWorkflow: 3, OriginProject: 4, OriginBuiltin: 5}
 
 // Link is one source of a value. A default that a start's value hides is shown as it is written.
 type Link struct {
@@ -75,7 +76,10 @@ func TraceTask(in *Instance, task int, facts Facts) (Trace, error) {
 		return Trace{}, err
 	}
 	for _, e := range in.plan.unknownVariables(task) {
-		t.missing(e.Args["name"].(string), "script")
+		name := e.Args["name"].(string)
+		if _, given := r.values[name]; !given { // by the project, which a definition knows nothing of
+			t.missing(name, "script")
+		}
 	}
 	t.out.Env = r.values
 	maps.Copy(t.out.Env, own)

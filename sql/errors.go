@@ -41,6 +41,8 @@ var (
 	ErrSchema = errors.New("schema does not fit this program")
 	// ErrLastOwner says that a project would be left without an owner.
 	ErrLastOwner = errors.New("the project's last owner")
+	// ErrFull says that there are as many as there may be.
+	ErrFull = errors.New("full")
 	// ErrClosed says that the store was closed.
 	ErrClosed = errors.New("store is closed")
 

@@ -189,6 +189,9 @@ type Claimed struct {
 	Attempts []dag.Attempt // the live ones
 	Controls []ControlRow  // not yet applied, in id order
 	Version  Version
+	// ProjectParams are the parameters of the instance's project, by name, as they were when
+	// it was loaded. Instances share them: they must not be changed.
+	ProjectParams map[string]string
 	// Err is set where the instance is owned but its rows cannot be read: its version is missing,
 	// or what stands in them is none of ours. Only id, owner and epoch are certain then; it is
 	// to be quarantined.

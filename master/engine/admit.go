@@ -138,6 +138,7 @@ func (e *Engine) load(c *sql.Claimed) (a *actor, begin bool, err error) {
 	if a.facts, err = row.Facts(); err != nil {
 		return nil, false, err
 	}
+	a.facts.ProjectParams = c.ProjectParams
 	if a.in, err = sql.Rebuild(plan, row, c.Tasks, c.Attempts); err != nil {
 		return nil, false, fmt.Errorf("rebuild: %w", err)
 	}

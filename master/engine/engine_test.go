@@ -234,9 +234,11 @@ func TestAPanicGivesTheAsksOfItsTurnBack(t *testing.T) {
 	}
 }
 
-func TestDatesReachTheWorkerInTheTimezoneOfTheStart(t *testing.T) {
+func TestDatesAndTheProjectsParametersReachTheWorker(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
+	_, err := b.store.PutProjectParam(t.Context(), sql.ProjectParam{ProjectID: b.project.ID, Name: "region", Value: "eu"})
+	b.must(err)
 	b.start("name: dated\nparams: {yesterday: '$[yyyyMMdd-1]'}\ntasks:\n  - {name: a, type: noop, env: {AT: '$[HH:mm]'}}\n", 1, func(s *sql.Start) {
 		s.ScheduleTime, s.Timezone = dag.MillisOf(time.Date(2026, 3, 28, 23, 30, 0, 0, time.UTC)), "Europe/Berlin"
 	})
@@ -244,8 +246,8 @@ func TestDatesReachTheWorkerInTheTimezoneOfTheStart(t *testing.T) {
 		t.Fatalf("%d tasks are dispatched, want 1", len(b.dispatched))
 	}
 	env := b.dispatched[0].GetEnv()
-	if env["yesterday"] != "20260328" || env["AT"] != "00:30" || env["system_datetime"] != "20260329003000" {
-		t.Errorf("env = %v, want the dates of Berlin", env)
+	if env["yesterday"] != "20260328" || env["AT"] != "00:30" || env["system_datetime"] != "20260329003000" || env["region"] != "eu" {
+		t.Errorf("env = %v, want the dates of Berlin, and the region of the project", env)
 	}
 }
 
