@@ -1,0 +1,363 @@
+package dolphin
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/interval"
+)
+
+// The task types there that more than one place asks about.
+const (
+	kindHTTP       = "HTTP"
+	kindSwitch     = "SWITCH"
+	kindConditions = "CONDITIONS"
+)
+
+// byType writes the keys of the task's type. A type that does not exist here becomes a script
+// that fails: a task that silently does nothing would be worse.
+func (w *writing) byType() {
+	switch w.t.kind {
+	case "SHELL":
+		w.shell()
+	case "PYTHON":
+		w.python()
+	case "SQL":
+		w.sql()
+	case "PROCEDURE":
+		w.procedure()
+	case kindHTTP:
+		w.http()
+	case kindSwitch:
+		w.choice()
+	case kindConditions:
+		w.conditions()
+	case "SUB_PROCESS", "SUB_WORKFLOW":
+		w.sub()
+	case "DEPENDENT":
+		w.dependent()
+	default:
+		w.missing()
+	}
+}
+
+func (w *writing) missing() {
+	t := w.t
+	kind := strings.Map(func(r rune) rune {
+		if r == '_' || r < 0x7f && identifier(string(r)) == string(r) || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, cut(t.kind, dag.MaxName))
+	t.notes.add(codeNoType, t.o.path("taskType"), kind)
+	w.kind = typeShell
+	w.own.set(keyScript, "echo 'the task type "+kind+" does not exist here: write what this task does' >&2\nexit 1\n")
+	t.params.drop("resourceList", "waitStartTimeout", "varPool") // reported with what every task has
+	t.params.rest(codeNoType)
+	for key := range t.params.fields {
+		t.params.drop(key)
+	}
+}
+
+// javaScript finds what conditions of a switch may have there and expressions here have not.
+var javaScript = regexp.MustCompile(`;|=>|\b(function|var|let|const|new|return|typeof|Math|parseInt|parseFloat|Number|JSON)\b|\.(match|test|indexOf|split|substr|substring|slice|replace)\(`)
+
+// choice writes a switch.
+func (w *writing) choice() {
+	w.kind = typeSwitch
+	t := w.t
+	o := t.params.object("switchResult")
+	var cases list
+	for _, c := range o.objects("dependTaskList") {
+		when := w.when(c.path("condition"), c.text("condition"))
+		if javaScript.MatchString(when) {
+			t.notes.add(codeExpression, c.path("condition"), shown(when))
+		}
+		cases.add(when, w.branch(c, "nextNode"))
+		c.rest(codeUnknownField)
+	}
+	t.notes.add(codeSwitch, o.at)
+	w.own.set(keyCases, cases)
+	w.own.set(keyElse, w.branch(o, "nextNode"))
+	o.rest(codeUnknownField)
+}
+
+// when is a condition of a switch. ${name} stands for a value in both languages.
+func (w *writing) when(at, text string) string {
+	return reference.ReplaceAllStringFunc(strings.TrimSpace(w.lines(at, text)), func(ref string) string {
+		if name, ok := w.refer(at, ref[2:len(ref)-1], true); ok {
+			return "${" + name + "}"
+		}
+		return ref // a name that is given at the start only
+	})
+}
+
+// add adds a case.
+func (l *list) add(when string, then []string) {
+	m := mapping{{keyWhen, when}}
+	m.set(keyThen, then)
+	*l = append(*l, m)
+}
+
+// branch returns the names of the tasks that a branch leads to.
+func (w *writing) branch(o *object, key string) []string {
+	t := w.t
+	codes := o.codes(key)
+	if len(codes) == 0 {
+		return nil
+	}
+	for _, code := range codes {
+		if !slices.Contains(t.flow.next[t.code], code) {
+			t.notes.add(codeBranchUnknown, o.path(key), strconv.FormatInt(code, 10))
+		}
+	}
+	t.notes.add(codeBranch, o.path(key))
+	return t.flow.names(codes)
+}
+
+// conditions writes a task that looks at states. It comes to its turn whatever became of the
+// tasks before it.
+func (w *writing) conditions() {
+	w.kind = typeConditions
+	w.join = joinAllDone
+	t := w.t
+	dependence, result := t.params.object("dependence"), t.params.object("conditionResult")
+	var groups []string
+	for _, g := range dependence.objects("dependTaskList") {
+		var items []string
+		for _, item := range g.objects("dependItemList") {
+			items = append(items, w.condition(item))
+		}
+		if len(items) > 0 {
+			groups = append(groups, joined(items, relation(g)))
+		}
+		g.rest(codeUnknownField)
+	}
+	t.notes.add(codeConditions, dependence.at)
+	var cases list
+	cases.add(joined(groups, relation(dependence)), w.branch(result, "successNode"))
+	w.own.set(keyCases, cases)
+	w.own.set(keyElse, w.branch(result, "failedNode"))
+	result.drop("conditionSuccess")
+	dependence.rest(codeUnknownField)
+	result.rest(codeUnknownField)
+}
+
+// condition is one state that is looked at.
+func (w *writing) condition(o *object) string {
+	code := o.number("depTaskCode", 0)
+	state := dag.TaskSuccess
+	if o.word("status", "SUCCESS", "SUCCESS", "FAILURE") == "FAILURE" {
+		state = dag.TaskFailed
+	}
+	o.rest(codeUnknownField)
+	name := "task " + strconv.FormatInt(code, 10)
+	if t := w.t.flow.byCode[code]; t != nil {
+		name = t.name
+	} else {
+		w.t.notes.add(codeUnknownCode, o.path("depTaskCode"), strconv.FormatInt(code, 10))
+	}
+	return fmt.Sprintf("%s == %q", stateOf(name), string(state))
+}
+
+// plainName is a task's name that an expression reads as one word; some words mean something
+// else there.
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+var expressionWords = []string{
+	"true", "false", "nil", "null", "and", "or", "not", "in", "contains", "matches", "startsWith", "endsWith",
+	"task", "item", "system", "len", "upper", "lower", "trim", "int", "float", "string", "if", "else", "let",
+}
+
+// stateOf is the state of a task in an expression.
+func stateOf(name string) string {
+	if plainName.MatchString(name) && !slices.Contains(expressionWords, name) {
+		return name + ".state"
+	}
+	return "task(" + strconv.Quote(name) + ").state"
+}
+
+func relation(o *object) string {
+	if o.word("relation", "AND", "AND", "OR") == "OR" {
+		return " || "
+	}
+	return " && "
+}
+
+func joined(parts []string, by string) string {
+	if len(parts) > 1 {
+		for i := range parts {
+			if strings.Contains(parts[i], " && ") || strings.Contains(parts[i], " || ") {
+				parts[i] = "(" + parts[i] + ")"
+			}
+		}
+	}
+	return strings.Join(parts, by)
+}
+
+// failureIsSeen tells whether only conditions follow: then a failure of the task is theirs to
+// judge and does not fail the workflow.
+func (w *writing) failureIsSeen() bool {
+	next := w.t.flow.next[w.t.code]
+	return len(next) > 0 && !slices.ContainsFunc(next, func(code int64) bool { return w.t.flow.byCode[code].kind != kindConditions })
+}
+
+// meeting reports a task at which branches of a choice may meet.
+func (w *writing) meeting() {
+	f := w.t.flow
+	if len(f.needs[w.t.code]) < 2 || !f.choices {
+		return
+	}
+	for _, code := range f.before(w.t.code) {
+		if kind := f.byCode[code].kind; kind == kindSwitch || kind == kindConditions {
+			w.t.notes.add(codeJoin, w.t.o.at)
+			return
+		}
+	}
+}
+
+func isSub(kind string) bool { return kind == "SUB_PROCESS" || kind == "SUB_WORKFLOW" }
+
+// child returns the code of the workflow that a sub-workflow task runs.
+func (t *task) child() int64 {
+	return t.params.number(either(t.params, "workflowDefinitionCode", "processDefinitionCode"), 0)
+}
+
+// sub writes a sub-workflow.
+func (w *writing) sub() {
+	w.kind = typeSubWorkflow
+	t := w.t
+	at := t.params.path(either(t.params, "workflowDefinitionCode", "processDefinitionCode"))
+	code := t.child()
+	name := w.im.named("workflow", code)
+	if f := w.im.flows[code]; f != nil && name == "" {
+		name = f.name
+	}
+	if name == "" {
+		name = "workflow " + strconv.FormatInt(code, 10)
+		t.notes.add(codeSubUnknown, at, "it is "+name+" now")
+	} else {
+		t.notes.add(codeSub, at, name)
+	}
+	w.own.set(keyWorkflow, name)
+}
+
+// dependent writes a dependency on other workflows.
+func (w *writing) dependent() {
+	w.kind = typeDependent
+	t := w.t
+	o := t.params.object("dependence")
+	t.notes.add(codeDependent, o.at)
+	var groups list
+	for _, g := range o.objects("dependTaskList") {
+		var items list
+		for _, item := range g.objects("dependItemList") {
+			items = append(items, w.dependItem(item))
+		}
+		if len(items) > 0 {
+			groups = append(groups, grouped(items, relation(g)))
+		}
+		g.rest(codeUnknownField)
+	}
+	check := grouped(groups, relation(o))
+	if check.get(keyWorkflow) != nil {
+		check = mapping{{keyAll, list{check}}}
+	}
+	w.own.set(keyCheck, check)
+	if seconds := o.number("checkInterval", 0); seconds > 0 {
+		w.own.set(keyInterval, duration(seconds, time.Second))
+	}
+	if o.word("failurePolicy", "DEPENDENT_FAILURE_FAILURE", "DEPENDENT_FAILURE_FAILURE", "DEPENDENT_FAILURE_WAITING") == "DEPENDENT_FAILURE_WAITING" {
+		w.own.set(keyOnFailure, string(interval.OnFailureWait))
+		if minutes := o.number("failureWaitingTime", 0); minutes > 0 {
+			t.notes.add(codeDepWait, o.path("failureWaitingTime"), duration(minutes, time.Minute))
+		}
+	}
+	o.drop("failureWaitingTime")
+	o.rest(codeUnknownField)
+}
+
+// grouped makes a group of several; one stands for itself.
+func grouped(members list, by string) mapping {
+	if len(members) == 1 {
+		return members[0].(mapping)
+	}
+	key := keyAll
+	if by == " || " {
+		key = keyAny
+	}
+	return mapping{{key, members}}
+}
+
+// Codes of what a dependency may name beside a task.
+const (
+	depWorkflow = 0
+	depAllTasks = -1
+)
+
+// dependItem writes one leaf.
+func (w *writing) dependItem(o *object) mapping {
+	t := w.t
+	project, code, taskCode := o.number("projectCode", 0), o.number("definitionCode", 0), o.number("depTaskCode", depWorkflow)
+	var m mapping
+	if name := w.im.named("project", project); name != "" {
+		m.set(keyProject, name)
+	} else if project != 0 && project != t.flow.project {
+		name = "project " + strconv.FormatInt(project, 10)
+		m.set(keyProject, name)
+		t.notes.add(codeDepProject, o.path("projectCode"), "it is "+name+" now")
+	}
+	known := w.im.flows[code]
+	name := w.im.named("workflow", code)
+	switch {
+	case name != "":
+	case known != nil:
+		name = known.name
+	default:
+		name = "workflow " + strconv.FormatInt(code, 10)
+		t.notes.add(codeDepUnknown, o.path("definitionCode"), "it is "+name+" now")
+	}
+	m.set(keyWorkflow, name)
+	switch taskCode {
+	case depWorkflow:
+	case depAllTasks:
+		t.notes.add(codeDepAllTasks, o.path("depTaskCode"))
+	default:
+		m.set(keyTask, w.dependTask(o, taskCode))
+	}
+	m.set(keyDate, w.date(o))
+	if o.flag("parameterPassing") {
+		t.notes.add(codeDepParams, o.path("parameterPassing"))
+	}
+	o.drop("dependentType", "cycle", "status", "state", "key")
+	o.rest(codeUnknownField)
+	return m
+}
+
+func (w *writing) dependTask(o *object, code int64) string {
+	if name := w.im.named("task", code); name != "" {
+		return name
+	}
+	if t := w.im.tasks[code]; t != nil {
+		return t.name
+	}
+	name := "task " + strconv.FormatInt(code, 10)
+	w.t.notes.add(codeDepUnknown, o.path("depTaskCode"), "it is "+name+" now")
+	return name
+}
+
+func (w *writing) date(o *object) string {
+	value := o.text("dateValue")
+	if err := interval.Check(value); err != nil {
+		w.t.notes.add(codeDepDate, o.path("dateValue"), err.Error())
+	}
+	if value == "thisMonthEnd" {
+		w.t.notes.add(codeDepMonthEnd, o.path("dateValue"))
+	}
+	return value
+}
