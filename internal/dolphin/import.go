@@ -21,10 +21,15 @@ const (
 // ErrNotExport is in the chain of errors of Import.
 var ErrNotExport = errors.New("not an export of DolphinScheduler 3.x")
 
+// kinds are what an export may know by a code alone.
+var kinds = []string{"project", "workflow", "task", "environment", "datasource", "task_group"}
+
+// Kinds returns the kinds of things that Options.Names may name.
+func Kinds() []string { return slices.Clone(kinds) }
+
 // Options are what an import may be told beside the export.
 type Options struct {
-	// Names are of what an export knows by its code alone: "project:123", "workflow:123",
-	// "task:123", "environment:123", "datasource:123" and "task_group:123".
+	// Names are of what an export knows by its code alone, by kind and code: "project:123".
 	Names map[string]string
 }
 

@@ -156,7 +156,9 @@ func (s *shellScan) expands() bool {
 				return true // a comment: nobody minds
 			}
 			i += end
-		case c == '<' && !s.double && strings.HasPrefix(s.text[i:], "<<") && !strings.HasPrefix(s.text[i:], "<<<"):
+		case !s.double && strings.HasPrefix(s.text[i:], "<<<"):
+			i += 3
+		case !s.double && strings.HasPrefix(s.text[i:], "<<"):
 			i = s.mark(i + 2)
 		case c == '\n' && len(s.marks) > 0:
 			end := s.document(i + 1)

@@ -169,9 +169,12 @@ func (w *writing) leftovers() {
 	} else if ids := o.text("resourceIds"); ids != "" {
 		n.add(codeResources, o.path("resourceIds"), ids)
 	}
-	if wait := w.t.params.raw("waitStartTimeout"); !empty(wait) && w.t.params.object("waitStartTimeout").flag("enable") {
-		n.add(codeWaitStart, w.t.params.path("waitStartTimeout"))
+	wait := w.t.params.object("waitStartTimeout")
+	if wait.flag("enable") {
+		n.add(codeWaitStart, wait.at)
 	}
+	wait.drop("strategy", "interval", "checkInterval", "timeout")
+	wait.rest(codeUnknownField)
 	o.drop("id", "version", "projectCode", "userId", "taskParams", "taskParamList", "taskParamMap", "userName", "projectName", "createTime",
 		"updateTime", "modifyBy", "operator", "operateTime", "dependence", "taskGroupPriority", "taskExecuteType", "resourceIds", "upstreamTaskMap")
 }

@@ -118,8 +118,11 @@ func (f *flow) edges() {
 	count := 0
 	for _, r := range f.relations {
 		pre, post := r.number("preTaskCode", 0), r.number("postTaskCode", 0)
-		if kind := r.text("conditionType"); kind != "" && kind != "NONE" && kind != "0" || !empty(r.raw("conditionParams")) {
+		if kind := r.text("conditionType"); kind != "" && kind != "NONE" && kind != "0" {
 			f.notes.add(codeEdgeCondition, r.path("conditionType"), kind)
+		}
+		if raw := r.raw("conditionParams"); !empty(raw) {
+			f.notes.add(codeEdgeCondition, r.path("conditionParams"), shownRaw(raw))
 		}
 		r.drop("id", "name", "processDefinitionVersion", "workflowDefinitionVersion", "projectCode", "processDefinitionCode", "workflowDefinitionCode",
 			"preTaskVersion", "postTaskVersion", "createTime", "updateTime", "operator", "operateTime")
