@@ -108,7 +108,7 @@ func (c *cli) readExport(how importing) (*dolphin.Result, error) {
 		}
 		names[code] = name
 	}
-	var r io.Reader = c.in
+	r := c.in
 	if how.file != "-" {
 		f, err := os.Open(how.file)
 		if err != nil {

@@ -99,7 +99,7 @@ func eachObject(v any, path string, visit func(path string, o map[string]any)) {
 // import of the test's exports says.
 func TestEveryRuleIsSeen(t *testing.T) {
 	t.Parallel()
-	seen := map[string]bool{"more": true} // TestWhatIsSaidIsBounded has it
+	seen := map[string]bool{"more": true, "list_cut": true} // TestWhatIsSaidIsBounded has them
 	for _, name := range cases {
 		maps.Copy(seen, codes(read(t, name)))
 	}
@@ -211,6 +211,42 @@ func TestWhatIsSaidIsBounded(t *testing.T) {
 	var out bytes.Buffer
 	if err := r.WriteText(&out); err != nil || strings.Contains(out.String(), "\x1b") || out.Len() > 1<<20 {
 		t.Errorf("the report has %d bytes (%v), or steers the terminal", out.Len(), err)
+	}
+}
+
+// TestHostileExportsAreBounded gives parameters that would grow without end, more of them than
+// are read, and names that would steer a terminal.
+func TestHostileExportsAreBounded(t *testing.T) {
+	t.Parallel()
+	type prop = map[string]string
+	var laughs, many []prop
+	for i := range 12 {
+		laughs = append(laughs, prop{"prop": "p" + strconv.Itoa(i), "value": strings.Repeat("${p"+strconv.Itoa((i+1)%12)+"}", 1000)})
+	}
+	laughs = append(laughs, prop{"prop": "\x1b[2J", "value": "x"})
+	for i := range 3000 {
+		many = append(many, prop{"prop": "q" + strconv.Itoa(i), "value": "v"})
+	}
+	text, err := json.Marshal([]any{map[string]any{
+		"processDefinition":  map[string]any{"code": 1, "name": "n", "globalParamList": laughs},
+		"taskDefinitionList": []any{map[string]any{"code": 2, "name": "a", "taskType": "SHELL", "taskParams": map[string]any{"rawScript": "true", "localParams": many}}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := dolphin.Import(text, dolphin.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := r.WriteText(&out); err != nil || strings.Contains(out.String(), "\x1b") {
+		t.Errorf("the report steers the terminal (%v)", err)
+	}
+	if yaml := r.Workflows[0].YAML; len(yaml) > 13*(110<<10)+100<<10 || bytes.Contains(yaml, []byte("q1000:")) || !bytes.Contains(yaml, []byte("q999:")) {
+		t.Errorf("the definition has %d bytes", len(yaml))
+	}
+	if !codes(r)["list_cut"] {
+		t.Error("nothing is said of parameters that were not read")
 	}
 }
 

@@ -210,14 +210,8 @@ func (w *writing) failureIsSeen() bool {
 // meeting reports a task at which branches of a choice may meet.
 func (w *writing) meeting() {
 	f := w.t.flow
-	if len(f.needs[w.t.code]) < 2 || !f.choices {
-		return
-	}
-	for _, code := range f.before(w.t.code) {
-		if kind := f.byCode[code].kind; kind == kindSwitch || kind == kindConditions {
-			w.t.notes.add(codeJoin, w.t.o.at)
-			return
-		}
+	if len(f.needs[w.t.code]) > 1 && f.chosen[w.t.code] {
+		w.t.notes.add(codeJoin, w.t.o.at)
 	}
 }
 

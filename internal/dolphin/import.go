@@ -52,7 +52,7 @@ func Import(text []byte, o Options) (*Result, error) {
 	if len(list) == 0 || len(list) > MaxWorkflows {
 		return nil, fmt.Errorf("%w: it has %d workflows, want 1 to %d", ErrNotExport, len(list), MaxWorkflows)
 	}
-	im := importer{options: o, flows: map[int64]*flow{}, tasks: map[int64]*task{}}
+	im := importer{options: o, flows: map[int64]*flow{}, tasks: map[int64]*task{}, builtins: builtins{}}
 	for i, raw := range list {
 		if err := im.read(index(i), raw); err != nil {
 			return nil, err
@@ -78,6 +78,8 @@ type importer struct {
 	list    []*flow
 	flows   map[int64]*flow // by code
 	tasks   map[int64]*task // by code, of all workflows
+
+	builtins builtins
 }
 
 // flow is a workflow as it was read.
@@ -90,11 +92,12 @@ type flow struct {
 	schedule      *object
 	tasks         []*task
 	byCode        map[int64]*task
-	responses     map[string]bool   // tasks of which something uses ${task.response}
-	outputs       bool              // some task has outputs
-	choices       bool              // some task chooses a branch
-	needs         map[int64][]int64 // of a task's code, those before it
-	next          map[int64][]int64 // and those after it
+	responses     map[string]bool    // tasks of which something uses ${task.response}
+	giving        map[string][]given // outputs by name, and by task.name
+	needs         map[int64][]int64  // of a task's code, those before it
+	next          map[int64][]int64  // and those after it
+	chosen        map[int64]bool     // tasks somewhere after a choice
+	builtins      builtins
 }
 
 // task is a task as it was read.
@@ -106,31 +109,31 @@ type task struct {
 	notes     notes
 	o, params *object
 	inputs    params // own parameters that have a value
-	outputs   []string
+	outputs   params
 }
 
 // read takes one workflow apart. Both spellings of 3.x are known: until 3.2 a workflow was a
 // process.
 func (im *importer) read(at string, raw json.RawMessage) error {
-	f := &flow{byCode: map[int64]*task{}, responses: map[string]bool{}, needs: map[int64][]int64{}, next: map[int64][]int64{}}
+	f := &flow{byCode: map[int64]*task{}, responses: map[string]bool{}, needs: map[int64][]int64{}, next: map[int64][]int64{}, chosen: map[int64]bool{}, giving: map[string][]given{}, builtins: im.builtins}
 	x := newObject(at, raw, &f.notes)
 	f.definition = x.object(either(x, "workflowDefinition", "processDefinition"))
 	if len(f.definition.fields) == 0 {
 		return fmt.Errorf("%w: %s has neither processDefinition nor workflowDefinition", ErrNotExport, at)
 	}
 	f.code, f.project, f.was = f.definition.number("code", 0), f.definition.number("projectCode", 0), f.definition.text("name")
-	f.relations = x.objects(either(x, "workflowTaskRelationList", "processTaskRelationList"))
 	f.schedule = x.object("schedule")
-	tasks := x.list("taskDefinitionList")
-	if len(tasks) > dag.MaxTasks || len(f.relations) > dag.MaxEdges {
-		return fmt.Errorf("%w: %s has %d tasks and %d edges, at most %d and %d are allowed", ErrNotExport, at, len(tasks), len(f.relations), dag.MaxTasks, dag.MaxEdges)
+	edges := either(x, "workflowTaskRelationList", "processTaskRelationList")
+	relations, tasks := x.long(edges), x.long("taskDefinitionList")
+	if len(tasks) > dag.MaxTasks || len(relations) > dag.MaxEdges {
+		return fmt.Errorf("%w: %s has %d tasks and %d edges, at most %d and %d are allowed", ErrNotExport, at, len(tasks), len(relations), dag.MaxTasks, dag.MaxEdges)
 	}
+	f.relations = x.each(edges, relations)
 	for i, raw := range tasks {
 		t := &task{flow: f}
 		t.o = newObject(x.path("taskDefinitionList")+index(i), raw, &t.notes)
 		t.params = t.o.object("taskParams")
 		t.code, t.was, t.kind = t.o.number("code", 0), t.o.text("name"), t.o.text("taskType")
-		f.choices = f.choices || t.kind == kindSwitch || t.kind == kindConditions
 		for _, field := range t.params.fields {
 			for _, found := range response.FindAllSubmatch(field, -1) {
 				f.responses[string(found[1])] = true

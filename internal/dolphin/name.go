@@ -11,7 +11,7 @@ import (
 )
 
 // names makes names that are allowed here and differ, whatever their case.
-type names map[string]bool
+type names map[string]int // a name's form for comparison, and the last number put behind it
 
 // take returns the name that something called was is given; kind and code stand in for a
 // name of which nothing is left.
@@ -20,12 +20,13 @@ func (n names) take(was, kind string, code int64) string {
 	if name == "" {
 		name = kind + " " + strconv.FormatInt(code, 10)
 	}
-	unique := name
-	for k := 2; n[dag.FoldName(unique)]; k++ {
-		suffix := " " + strconv.Itoa(k)
+	unique, folded := name, dag.FoldName(name)
+	for n[dag.FoldName(unique)] > 0 {
+		n[folded]++
+		suffix := " " + strconv.Itoa(n[folded])
 		unique = cut(name, dag.MaxName-len(suffix)) + suffix
 	}
-	n[dag.FoldName(unique)] = true
+	n[dag.FoldName(unique)] = 1
 	return unique
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/document"
 )
 
@@ -102,8 +103,22 @@ func (o *object) word(key, absent string, known ...string) string {
 // object returns a field that is an object, an empty one where it is absent.
 func (o *object) object(key string) *object { return newObject(o.path(key), o.raw(key), o.notes) }
 
+// maxList is how many elements of a list are read: more than a person writes, and a bound on
+// what a hostile export costs.
+const maxList = dag.MaxParams
+
 // list returns the elements of a field that is a list, or a text that holds one.
 func (o *object) list(key string) []json.RawMessage {
+	list := o.long(key)
+	if len(list) > maxList {
+		o.notes.add(codeListCut, o.path(key), strconv.Itoa(len(list)))
+		list = list[:maxList]
+	}
+	return list
+}
+
+// long is list without its bound, for lists that have one of their own.
+func (o *object) long(key string) []json.RawMessage {
 	raw := o.raw(key)
 	if text, ok := unquote(raw); ok {
 		raw = json.RawMessage(text)
@@ -119,8 +134,9 @@ func (o *object) list(key string) []json.RawMessage {
 }
 
 // objects returns the objects of a list.
-func (o *object) objects(key string) []*object {
-	list := o.list(key)
+func (o *object) objects(key string) []*object { return o.each(key, o.list(key)) }
+
+func (o *object) each(key string, list []json.RawMessage) []*object {
 	out := make([]*object, len(list))
 	for i, raw := range list {
 		out[i] = newObject(o.path(key)+index(i), raw, o.notes)

@@ -122,25 +122,20 @@ const (
 
 // chained puts parameters of a workflow that refer to each other into one another: here they
 // may refer to built-in ones only.
-func (ps params) chained(n *notes) params {
+func (ps params) chained(n *notes, known builtins) params {
 	for i := range ps {
 		p := &ps[i]
 		before := p.value
 		for range maxChain {
-			next := reference.ReplaceAllStringFunc(p.value, func(ref string) string {
-				if other := ps.find(ref[2 : len(ref)-1]); other != nil && other != p {
-					return other.value
-				}
-				return ref
-			})
-			if next == p.value || len(next) > maxChained {
+			next := ps.into(p.value, p)
+			if next == p.value {
 				break
 			}
 			p.value = next
 		}
 		p.value = replaceReferences(p.value, func(name string) (string, bool) {
-			if known, ok := builtin(name); ok {
-				return known, true
+			if here, ok := known.find(name); ok {
+				return here, true
 			}
 			n.unknown(p.at, name)
 			return "", false
@@ -150,6 +145,35 @@ func (ps params) chained(n *notes) params {
 		}
 	}
 	return ps
+}
+
+// into puts the values of parameters into a text, but for one's own; the text stays as it is
+// where that would be too long.
+func (ps params) into(text string, own *param) string {
+	var b strings.Builder
+	from := 0
+	for _, at := range reference.FindAllStringSubmatchIndex(text, -1) {
+		other := ps.find(text[at[2]:at[3]])
+		if other == nil || other.name == own.name {
+			continue
+		}
+		b.WriteString(text[from:at[0]])
+		b.WriteString(other.value)
+		if from = at[1]; b.Len() > maxChained {
+			return text
+		}
+	}
+	b.WriteString(text[from:])
+	return b.String()
+}
+
+// names returns the names here.
+func (ps params) names() []string {
+	out := make([]string, len(ps))
+	for i := range ps {
+		out[i] = ps[i].name
+	}
+	return out
 }
 
 // replaceReferences gives each ${name} the name that it has here; one without is written so
@@ -169,18 +193,31 @@ var aliases = map[string]string{
 	"system.task.definition.name":     "system.task.name",
 }
 
-// builtin returns the name here of a built-in parameter of there.
-func builtin(was string) (string, bool) {
-	if !strings.HasPrefix(was, "system.") {
+// builtins remembers of the built-in names of there whether they are some here, too.
+type builtins map[string]bool
+
+// builtinName is what a built-in name looks like.
+var builtinName = regexp.MustCompile(`^system(\.[a-z]{1,20}){1,4}$`)
+
+// maxBuiltins is how many different ones are asked about: there are some dozens.
+const maxBuiltins = 1000
+
+// find returns the name here of a built-in parameter of there.
+func (b builtins) find(was string) (string, bool) {
+	if !builtinName.MatchString(was) {
 		return "", false
 	}
 	if alias := aliases[was]; alias != "" {
 		return alias, true
 	}
-	// The core knows its own built-in names best: it is asked with the smallest workflow.
-	def := "name: ask\ntasks:\n  - {name: a, type: noop, env: {A: '${" + strings.ReplaceAll(was, "'", "''") + "}'}}\n"
-	_, errs := dag.Parse([]byte(def), "yaml")
-	return was, len(errs) == 0
+	known, asked := b[was]
+	if !asked && len(b) < maxBuiltins {
+		// The core knows its own built-in names best: it is asked with the smallest workflow.
+		_, errs := dag.Parse([]byte("name: ask\ntasks:\n  - {name: a, type: noop, env: {A: '${"+was+"}'}}\n"), "yaml")
+		known = len(errs) == 0
+		b[was] = known
+	}
+	return was, known
 }
 
 // unknown notes a ${name} that nothing gives.

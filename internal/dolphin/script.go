@@ -11,7 +11,7 @@ func (w *writing) shell() {
 	if w.kind == typeNoop {
 		return
 	}
-	if usesReplacement(text, w.replaced(), shellExpands) {
+	if usesReplacement(text, w.replaced, shellExpands) {
 		w.counts()
 	}
 	w.own.set(keyScript, w.renamed(text))
@@ -25,7 +25,7 @@ func (w *writing) python() {
 	if w.kind == typeNoop {
 		return
 	}
-	if usesReplacement(text, w.replaced(), func(string, int) bool { return false }) {
+	if usesReplacement(text, w.replaced, func(string, int) bool { return false }) {
 		w.counts()
 	}
 	w.own.set(keyScript, w.renamed(text))
@@ -44,8 +44,14 @@ func (w *writing) script(code string) string {
 	return text
 }
 
-// renamed gives the parameters in a script the names that they have here.
+// renamed gives the parameters in a script the names that they have here, and the outputs that
+// it prints.
 func (w *writing) renamed(script string) string {
+	for i := range w.t.outputs {
+		if o := &w.t.outputs[i]; o.was != o.name {
+			script = strings.ReplaceAll(script, "setValue("+o.was+"=", "setValue("+o.name+"=")
+		}
+	}
 	return reference.ReplaceAllStringFunc(script, func(ref string) string {
 		was := ref[2 : len(ref)-1]
 		for _, ps := range []params{w.t.inputs, w.globals} {
@@ -53,7 +59,7 @@ func (w *writing) renamed(script string) string {
 				return "${" + p.name + "}"
 			}
 		}
-		if name, ok := w.above(was); ok && strings.Contains(was, ".") {
+		if name := w.above(was); name != "" {
 			return "${" + name + "}"
 		}
 		return ref
@@ -75,41 +81,28 @@ func (w *writing) counts() {
 	w.t.notes.add(codeRaw, w.t.params.path("rawScript"))
 }
 
-// replaced returns the names that would be replaced in a script of the task, and of each
-// whether it must be replaced as text: a variable cannot have its name, or its value holds
-// what a shell would run.
-func (w *writing) replaced() map[string]bool {
-	known := map[string]bool{}
-	for _, ps := range []params{w.globals, w.t.inputs} {
-		for i := range ps {
-			p := &ps[i]
-			known[p.was] = p.was != p.name || strings.ContainsAny(p.value, "|;&<>`()'\"\\\n") && !timeExpression.MatchString(p.value)
+// replaced tells whether a name would be replaced in a script of the task, and whether it must
+// be replaced as text: a variable cannot have its name, or its value holds what a shell would
+// run.
+func (w *writing) replaced(was string) (asText, ok bool) {
+	for _, ps := range []params{w.t.inputs, w.globals} {
+		if p := ps.find(was); p != nil {
+			return p.was != p.name || strings.ContainsAny(p.value, "|;&<>`()'\"\\\n") && !timeExpression.MatchString(p.value), true
 		}
 	}
-	if !w.t.flow.outputs {
-		return known
-	}
-	for _, code := range w.t.flow.before(w.t.code) {
-		up := w.t.flow.byCode[code]
-		for _, name := range up.outputs {
-			known[up.was+"."+name] = true
-			if _, ok := known[name]; !ok {
-				known[name] = false
-			}
-		}
-	}
-	return known
+	name := w.above(was)
+	return name != was || strings.Contains(was, "."), name != ""
 }
 
 // usesReplacement tells whether a script counts on text replacement: it has $[...] or !{...},
 // or a ${name} that is known and that nothing expands where it stands.
-func usesReplacement(script string, known map[string]bool, expands func(script string, at int) bool) bool {
+func usesReplacement(script string, known func(was string) (asText, ok bool), expands func(script string, at int) bool) bool {
 	if timeExpression.MatchString(script) || strings.Contains(script, "!{") {
 		return true
 	}
 	for _, at := range reference.FindAllStringSubmatchIndex(script, -1) {
 		name := script[at[2]:at[3]]
-		asText, ok := known[name]
+		asText, ok := known(name)
 		if strings.HasPrefix(name, "system.") || ok && (asText || !expands(script, at[0])) {
 			return true
 		}

@@ -7,6 +7,7 @@ const (
 	codeUnknownField = "unknown_field"
 	codeUnknownCode  = "unknown_code"
 	codeMore         = "more"
+	codeListCut      = "list_cut"
 
 	codeName          = "name"
 	codeNameChanged   = "name_changed"
@@ -113,6 +114,7 @@ var rules = []Rule{
 	{codeUnknownWord, "any", Hand, "", "the word is not known and the usual one was taken"},
 	{codeUnknownField, "any", None, "", "the field is not known here and was left out"},
 	{codeUnknownCode, "any", Hand, "", "the code names nothing in this export"},
+	{codeListCut, "any", Hand, "", "the list is longer than anybody writes: only its first 1000 elements were read"},
 	{codeMore, "any", Hand, "", "there is more to say than is listed here"},
 
 	{codeName, "name", Mapped, "name", "the name is the same"},

@@ -26,6 +26,7 @@ type writing struct {
 	raw     bool
 	moved   params // time expressions that became parameters
 	join    string
+	before  map[int64]int // of the tasks before this one; nil until it is asked for
 }
 
 // task writes one task.
@@ -37,7 +38,7 @@ func (im *importer) task(t *task, globals params) mapping {
 	m.set(keyNeeds, t.flow.names(t.flow.needs[t.code]))
 	m.set(keyJoin, w.join)
 	m.set(keyParams, slices.Concat(t.inputs, w.moved).mapping(w.value))
-	m.set(keyOutputs, t.outputs)
+	m.set(keyOutputs, t.outputs.names())
 	m = append(m, w.own...)
 	m = append(m, common...)
 	m.set(keyRaw, w.raw)
@@ -54,9 +55,7 @@ func (t *task) locals() {
 		case !ok:
 		case out:
 			t.notes.add(codeOutput, o.at, p.was)
-			if !slices.Contains(t.outputs, p.name) {
-				t.outputs = append(t.outputs, p.name)
-			}
+			t.outputs = t.outputs.with(p, &t.notes)
 		case p.value == "":
 			t.notes.add(codeParamPassed, o.at, p.was)
 		default:
@@ -64,11 +63,11 @@ func (t *task) locals() {
 			t.inputs = t.inputs.with(p, &t.notes)
 		}
 	}
-	if t.kind == kindHTTP && t.flow.responses[t.was] && !slices.Contains(t.outputs, outputResponse) {
-		t.outputs = append(t.outputs, outputResponse)
+	if t.kind == kindHTTP && t.flow.responses[t.was] && t.outputs.find(outputResponse) == nil {
+		t.outputs = append(t.outputs, param{was: outputResponse, name: outputResponse})
 		t.notes.add(codeHTTPOut, t.params.path("url"))
 	}
-	t.flow.outputs = t.flow.outputs || len(t.outputs) > 0
+	t.flow.gives(t)
 }
 
 // common writes what every task may have.
@@ -184,13 +183,8 @@ func (w *writing) leftovers() {
 func (w *writing) value(p *param) string {
 	text := p.value
 	for range maxChain {
-		next := reference.ReplaceAllStringFunc(text, func(ref string) string {
-			if other := w.t.inputs.find(ref[2 : len(ref)-1]); other != nil && other.name != p.name {
-				return other.value
-			}
-			return ref
-		})
-		if next == text || len(next) > maxChained {
+		next := w.t.inputs.into(text, p)
+		if next == text {
 			break
 		}
 		text = next
@@ -230,13 +224,13 @@ func (ps params) named(name string) *param {
 
 // refer returns the name that a reference of there has here.
 func (w *writing) refer(at, was string, own bool) (string, bool) {
-	if known, ok := builtin(was); ok {
+	if known, ok := w.t.flow.builtins.find(was); ok {
 		return known, true
 	}
 	if p := w.t.inputs.find(was); p != nil && own {
 		return p.name, true
 	}
-	if name, ok := w.above(was); ok {
+	if name := w.above(was); name != "" {
 		return name, true
 	}
 	if p := w.globals.find(was); p != nil {
@@ -246,37 +240,50 @@ func (w *writing) refer(at, was string, own bool) (string, bool) {
 	return "", false
 }
 
-// above finds an output of a task before this one: name, or task.name.
-func (w *writing) above(was string) (string, bool) {
+// above returns what an output of a task before this one is called here, by its name there:
+// name, or task.name. It is "" where there is none.
+func (w *writing) above(was string) string {
 	f := w.t.flow
-	if !f.outputs {
-		return "", false
-	}
-	for _, code := range f.before(w.t.code) {
-		up := f.byCode[code]
-		if slices.Contains(up.outputs, identifier(was)) {
-			return identifier(was), true
+	found, nearest := "", len(f.tasks)+1
+	for _, o := range f.giving[was] {
+		if o.task == w.t {
+			continue
 		}
-		if output, ok := strings.CutPrefix(was, up.was+"."); ok && slices.Contains(up.outputs, identifier(output)) {
-			return up.name + "." + identifier(output), true
+		if w.before == nil {
+			w.before = f.before(w.t.code)
+		}
+		if distance, ok := w.before[o.task.code]; ok && distance < nearest {
+			found, nearest = o.here, distance
 		}
 	}
-	return "", false
+	return found
 }
 
-// before returns the codes of all tasks before one, the nearest first.
-func (f *flow) before(code int64) []int64 {
-	seen := map[int64]bool{code: true}
-	var out []int64
-	todo := f.needs[code]
-	for len(todo) > 0 {
-		next := todo[0]
-		todo = todo[1:]
-		if !seen[next] {
-			seen[next] = true
-			out = append(out, next)
-			todo = append(slices.Clip(todo), f.needs[next]...)
+// before returns the codes of all tasks before one, and their place when the nearest are
+// counted first.
+func (f *flow) before(code int64) map[int64]int {
+	place := map[int64]int{}
+	todo := slices.Clone(f.needs[code])
+	for i := 0; i < len(todo); i++ {
+		if _, known := place[todo[i]]; !known && todo[i] != code {
+			place[todo[i]] = len(place)
+			todo = append(todo, f.needs[todo[i]]...)
 		}
 	}
-	return out
+	return place
+}
+
+// given is an output as something may refer to it.
+type given struct {
+	task *task
+	here string
+}
+
+// gives notes an output of a task under both of its names.
+func (f *flow) gives(t *task) {
+	for i := range t.outputs {
+		o := &t.outputs[i]
+		f.giving[o.was] = append(f.giving[o.was], given{t, o.name})
+		f.giving[t.was+"."+o.was] = append(f.giving[t.was+"."+o.was], given{t, t.name + "." + o.name})
+	}
 }

@@ -1,7 +1,6 @@
 package dolphin
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -79,7 +78,7 @@ func (f *flow) globals() params {
 		ps = ps.with(p, &f.notes)
 	}
 	d.drop("globalParams", "globalParamList", "globalParamMap")
-	return ps.chained(&f.notes)
+	return ps.chained(&f.notes, f.builtins)
 }
 
 // execution writes the execution type as a limit.
@@ -116,6 +115,7 @@ func (f *flow) leftovers() {
 // edges reads which task follows which.
 func (f *flow) edges() {
 	count := 0
+	seen := map[[2]int64]bool{}
 	for _, r := range f.relations {
 		pre, post := r.number("preTaskCode", 0), r.number("postTaskCode", 0)
 		if kind := r.text("conditionType"); kind != "" && kind != "NONE" && kind != "0" {
@@ -130,7 +130,8 @@ func (f *flow) edges() {
 		switch {
 		case f.byCode[post] == nil || pre != 0 && f.byCode[pre] == nil:
 			f.notes.add(codeEdgeUnknown, r.at, strconv.FormatInt(pre, 10)+" to "+strconv.FormatInt(post, 10))
-		case pre != 0 && !slices.Contains(f.needs[post], pre):
+		case pre != 0 && !seen[[2]int64{pre, post}]:
+			seen[[2]int64{pre, post}] = true
 			f.needs[post] = append(f.needs[post], pre)
 			f.next[pre] = append(f.next[pre], post)
 			count++
@@ -138,6 +139,23 @@ func (f *flow) edges() {
 	}
 	if count > 0 {
 		f.notes.add(codeEdge, strings.TrimSuffix(f.relations[0].at, index(0)), strconv.Itoa(count))
+	}
+	f.choices()
+}
+
+// choices marks the tasks that come after a choice.
+func (f *flow) choices() {
+	var todo []int64
+	for _, t := range f.tasks {
+		if t.kind == kindSwitch || t.kind == kindConditions {
+			todo = append(todo, f.next[t.code]...)
+		}
+	}
+	for i := 0; i < len(todo); i++ {
+		if code := todo[i]; !f.chosen[code] {
+			f.chosen[code] = true
+			todo = append(todo, f.next[code]...)
+		}
 	}
 }
 
