@@ -15,6 +15,8 @@ const (
 	CodeAmbiguousOutput = "ambiguous_output" // one output name from two unrelated tasks
 	CodeReservedName    = "reserved_name"    // a name that would change how processes run
 	CodeConflict        = "conflict"         // two keys that exclude each other
+	CodeExpression      = "expression"       // an expression that does not parse, or is no condition
+	CodeUncovered       = "uncovered"        // a branch task that fails where no case holds
 	CodeInvalidName     = "invalid_name"     // a name with characters that names do not have
 	CodeMismatch        = "mismatch"         // the name in the text is not that of the workflow
 	CodeNameTaken       = "name_taken"       // a workflow has this name in another spelling
@@ -58,9 +60,11 @@ func Codes() []Code {
 		{CodeReservedName, false, "a name that would change how processes run", ""},
 		{CodeInvalidName, false, "a name with characters that names do not have", ""},
 		{CodeConflict, false, "two keys that exclude each other", ""},
+		{CodeExpression, false, "an expression that does not parse, or is no condition", ""},
 		{CodeMismatch, false, "the name in the text is not that of the workflow", "name, workflow"},
 		{CodeNameTaken, false, "a workflow has this name in another spelling", "name, other"},
 		{CodeUnknownVariable, true, "a script uses a variable that nothing sets", "name, task"},
+		{CodeUncovered, true, "a branch task fails where no case holds, as it has no else", "task"},
 		{CodeNoEffect, true, "a task or a key that changes nothing", "task"},
 		{CodeNoWorker, true, "no live worker is of the task's group", "task, group"},
 	}

@@ -23,7 +23,7 @@ type Explanation struct {
 // ExplanationCodes lists every code that Explain gives, so that whoever puts them into
 // words can prove that none is missing.
 func ExplanationCodes() []string {
-	codes := []string{"not_in_scope", "more"}
+	codes := []string{"not_in_scope", "more", "waiting_finally", "waiting_undo"}
 	for _, s := range instanceTable.rows {
 		codes = append(codes, string(s.State))
 	}
@@ -96,7 +96,7 @@ func (in *Instance) explainWaiting(now Millis, i int, e *Explanation) {
 	}
 	n := 0
 	for _, need := range in.plan.Pred[i] {
-		if in.Tasks[need].State == "" || in.done(need) {
+		if in.Tasks[need].State == "" || in.Tasks[need].State.Final() {
 			continue
 		}
 		if n++; n <= maxCauses {
@@ -108,6 +108,17 @@ func (in *Instance) explainWaiting(now Millis, i int, e *Explanation) {
 			}
 			e.Causes = append(e.Causes, c)
 		}
+	}
+	switch t := &in.plan.Definition.Tasks[i]; {
+	case t.Compensates > 0:
+		e.Code, e.Args["undoes"] = "waiting_undo", in.name(in.undoes(i))
+		e.Text = fmt.Sprintf("%s undoes %s, if the workflow fails", in.name(i), in.name(in.undoes(i)))
+		return
+	case n == 0 && t.Finally:
+		left := in.left(phaseFinally)
+		e.Code, e.Args["open"] = "waiting_finally", strconv.Itoa(left)
+		e.Text = fmt.Sprintf("%s comes last; %s not finished", in.name(i), are(left, "other task"))
+		return
 	}
 	e.Args["needs"] = strconv.Itoa(n)
 	e.Text = fmt.Sprintf("%s waits for %s that it needs", in.name(i), count(n, "task"))
@@ -140,13 +151,19 @@ func (in *Instance) ending(i int) string {
 	case TaskForcedSuccess:
 		return fmt.Sprintf("%s was declared successful", in.name(i))
 	case TaskSkipped:
+		if t.passedOver() {
+			return fmt.Sprintf("%s was passed over%s", in.name(i), because(t.Reason))
+		}
 		return fmt.Sprintf("%s was skipped", in.name(i))
 	case TaskDisabled:
 		return fmt.Sprintf("%s is disabled", in.name(i))
 	case TaskKilled:
 		return fmt.Sprintf("%s was killed%s", in.name(i), because(t.Reason))
 	case TaskFailed:
-		text := fmt.Sprintf("%s failed%s after %s", in.name(i), because(t.Reason), count(t.Attempts, "attempt"))
+		text := fmt.Sprintf("%s failed%s", in.name(i), because(t.Reason))
+		if !in.plan.here(i) && t.Reason != ReasonExpression {
+			text += " after " + count(t.Attempts, "attempt")
+		}
 		if in.done(i) {
 			text += ", which it may"
 		}
@@ -192,7 +209,7 @@ func (in *Instance) roots(i int) []Explanation {
 func (in *Instance) explainInstance(now Millis) Explanation {
 	e := Explanation{Code: string(in.State), Args: map[string]string{"instance": strconv.FormatInt(in.ID, 10)}, Since: in.FinishedAt}
 	if !in.State.Final() {
-		e.Args["open"], e.Args["active"] = strconv.Itoa(in.open), strconv.Itoa(in.active)
+		e.Args["open"], e.Args["active"] = strconv.Itoa(in.open()), strconv.Itoa(in.active)
 	}
 	if in.Reason != "" {
 		e.Args["reason"] = string(in.Reason)
@@ -204,7 +221,7 @@ func (in *Instance) explainInstance(now Millis) Explanation {
 	n := 0
 	list := func(want func(t *TaskInstance) bool) {
 		for i := range in.Tasks {
-			if t := &in.Tasks[i]; !want(t) || t.State.Final() && in.done(i) {
+			if t := &in.Tasks[i]; !want(t) || t.State.Final() && !in.broken(i) {
 				continue
 			}
 			if n++; n <= maxCauses {
@@ -228,13 +245,13 @@ func (in *Instance) sentence() string {
 		return "the instance waits for earlier instances of its workflow"
 	case InstanceRunning:
 		if in.Reason == ReasonTimeout {
-			return fmt.Sprintf("the instance ran over its timeout; %s being ended", are(in.open, "task"))
+			return fmt.Sprintf("the instance ran over its timeout; %s being ended", are(in.open(), "task"))
 		}
-		return fmt.Sprintf("the instance runs; %s not finished", are(in.open, "task"))
+		return fmt.Sprintf("the instance runs; %s not finished", are(in.open(), "task"))
 	case InstancePausing:
 		return fmt.Sprintf("the instance pauses as soon as %s no longer on a worker", are(in.active, "task"))
 	case InstancePaused:
-		return fmt.Sprintf("the instance is paused; %s not finished", are(in.open, "task"))
+		return fmt.Sprintf("the instance is paused; %s not finished", are(in.open(), "task"))
 	case InstanceStopping:
 		return fmt.Sprintf("the instance stops as soon as %s no longer on a worker", are(in.active, "task"))
 	case InstanceStopped:
@@ -250,7 +267,7 @@ func (in *Instance) sentence() string {
 }
 
 func (in *Instance) paused() Explanation {
-	return Explanation{Code: string(in.State), Args: map[string]string{"instance": strconv.FormatInt(in.ID, 10), "open": strconv.Itoa(in.open), "active": strconv.Itoa(in.active)}, Text: "the instance is " + string(in.State) + ", so nothing starts"}
+	return Explanation{Code: string(in.State), Args: map[string]string{"instance": strconv.FormatInt(in.ID, 10), "open": strconv.Itoa(in.open()), "active": strconv.Itoa(in.active)}, Text: "the instance is " + string(in.State) + ", so nothing starts"}
 }
 
 // line begins an explanation about a task.
@@ -304,6 +321,24 @@ func because(r Reason) string {
 		return " because its process ended with an error"
 	case ReasonLateSuccess:
 		return " because its success arrived after it was called lost"
+	case ReasonNeedsSkipped:
+		return " because all that it needs was passed over"
+	case ReasonJoin:
+		return " because its join rule was not met"
+	case ReasonNotChosen:
+		return " because other tasks were chosen"
+	case ReasonWhen:
+		return " because its condition did not hold"
+	case ReasonExpression:
+		return " because an expression could not be decided"
+	case ReasonNotNeeded:
+		return " because there was nothing to undo"
+	case ReasonCompensated:
+		return " and what had succeeded was undone"
+	case ReasonNotCompensated:
+		return " and undoing what had succeeded failed, too"
+	case ReasonNoBranch:
+		return " because no case held and it has no else"
 	case ReasonUpstreamFailed, ReasonReturned, ReasonCrashed, ReasonParams:
 	}
 	return " (" + string(r) + ")"

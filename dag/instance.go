@@ -13,6 +13,7 @@ type Instance struct {
 	OnFailure OnFailure
 	DryRun    bool
 	Params    map[string]string // the start's own parameters
+	Facts     Facts             // what built-in parameters tell of it
 	// WorkerGroup and Priority of the start; a task's own worker group wins.
 	WorkerGroup string
 	Priority    Priority
@@ -27,9 +28,12 @@ type Instance struct {
 
 	plan *Plan
 	// Counters derived from Tasks; Restore rebuilds them.
-	open   int // tasks in scope that are not final
-	active int // tasks with an attempt that a worker holds
+	unfinished [phases]int // tasks in scope that are not final
+	active     int         // tasks with an attempt that a worker holds
 }
+
+// open counts the tasks in scope that are not final.
+func (in *Instance) open() int { return in.left(phases) }
 
 // GroupOf returns the worker group that runs a task: the task's own, unless that is the
 // default one and the start chose another.
@@ -62,8 +66,8 @@ type TaskInstance struct {
 	// Missed is the latest attempt where it was called lost and the task waits for another: should its success
 	// arrive after all, that counts. Its Number is 0 where there is none.
 	Missed Attempt
-	// unmet counts the needs in scope that are not done; Restore rebuilds it.
-	unmet int
+	// needs counts the needs in scope by how they ended; Restore rebuilds it.
+	needs needs
 }
 
 // Attempt is one try to run a task, on one worker. Attempts are facts: once final, a

@@ -81,6 +81,15 @@ const (
 	ReasonUnanswered      Reason = "unanswered"       // the worker gave no answer for the attempt in time, however often it was asked
 	ReasonLateSuccess     Reason = "late_success"     // the attempt was called lost, and its success came before another had begun
 	ReasonExitCode        Reason = "exit_code"        // the process ended with another code than 0
+	ReasonNeedsSkipped    Reason = "needs_skipped"    // all that the task needs was passed over
+	ReasonJoin            Reason = "join"             // its join rule ruled the task out
+	ReasonNotChosen       Reason = "not_chosen"       // a branch task chose other tasks
+	ReasonWhen            Reason = "when"             // its condition did not hold
+	ReasonExpression      Reason = "expression"       // an expression of the task could not be decided
+	ReasonNotNeeded       Reason = "not_needed"       // there was nothing for the task to undo
+	ReasonCompensated     Reason = "compensated"      // the instance failed, and what had succeeded was undone
+	ReasonNotCompensated  Reason = "not_compensated"  // the instance failed, and undoing what had succeeded failed, too
+	ReasonNoBranch        Reason = "no_branch"        // no case of the branch task held, and it has no else
 )
 
 // StateInfo is one line of a state table.
@@ -186,12 +195,12 @@ var (
 
 	taskTable = newTable("a task",
 		StateInfo[TaskState]{
-			State: TaskWaiting, About: "Waits for the tasks that it needs; leaves when all are done, when one of them can't be, or by kill, skip, force_success or the end of the instance.",
-			Next: []TaskState{TaskReady, TaskRunning, TaskForcedSuccess, TaskKilled, TaskSkipped, TaskUpstreamFailed, TaskDisabled},
+			State: TaskWaiting, About: "Waits for the tasks that it needs; leaves when its join rule is settled (a task that chooses then ends at once), or by kill, skip, force_success or the end of the instance.",
+			Next: []TaskState{TaskReady, TaskRunning, TaskSuccess, TaskForcedSuccess, TaskFailed, TaskKilled, TaskSkipped, TaskUpstreamFailed, TaskDisabled},
 		},
 		StateInfo[TaskState]{
-			State: TaskReady, About: "All that it needs is done; leaves when a worker takes it (a wait task: when the instance runs), or by kill, skip, force_success, the late success of an attempt that was called lost, or the end of the instance.",
-			Next: []TaskState{TaskDispatched, TaskRunning, TaskSuccess, TaskForcedSuccess, TaskKilled, TaskSkipped},
+			State: TaskReady, About: "Its needs let it run; leaves when a worker takes it (a task that runs in the master: when the instance runs), or by kill, skip, force_success, the late success of an attempt that was called lost, or the end of the instance.",
+			Next: []TaskState{TaskDispatched, TaskRunning, TaskSuccess, TaskForcedSuccess, TaskFailed, TaskKilled, TaskSkipped},
 		},
 		StateInfo[TaskState]{
 			State: TaskDispatched, About: "An attempt is on its way to a worker; leaves by the worker's word, its loss, or a kill.",
@@ -226,7 +235,7 @@ var (
 			Again: []TaskState{TaskWaiting, TaskForcedSuccess},
 		},
 		StateInfo[TaskState]{
-			State: TaskSkipped, Final: true, About: "Somebody skipped it, which counts as done; only a rerun in a new round leaves it.",
+			State: TaskSkipped, Final: true, About: "Somebody skipped it, which counts as done, or the workflow's own rules passed it over; a new round may reset it.",
 			Again: []TaskState{TaskWaiting},
 		},
 		StateInfo[TaskState]{

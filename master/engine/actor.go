@@ -12,7 +12,6 @@ import (
 type actor struct {
 	in    *dag.Instance
 	plan  *dag.Plan
-	facts dag.Facts
 	epoch int64
 	ids   changeIDs
 	// controls are the control rows that have been seen: a row is read again until its answer is committed.

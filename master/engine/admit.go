@@ -130,17 +130,17 @@ func (e *Engine) load(c *sql.Claimed) (a *actor, begin bool, err error) {
 		return nil, false, err
 	}
 	a = &actor{
-		plan:  plan,
-		epoch: row.OwnerEpoch,
-		facts: dag.Facts{
-			Project: row.Project, Workflow: row.Workflow, WorkflowID: row.WorkflowID, Version: row.Version,
-			ScheduleTime: row.ScheduleTime, Now: row.CreatedAt,
-		},
+		plan:     plan,
+		epoch:    row.OwnerEpoch,
 		ids:      changeIDs{workflow: row.WorkflowID, project: row.ProjectID},
 		controls: make(map[int64]struct{}),
 	}
 	if a.in, err = sql.Rebuild(plan, row, c.Tasks, c.Attempts); err != nil {
 		return nil, false, fmt.Errorf("rebuild: %w", err)
+	}
+	a.in.Facts = dag.Facts{
+		Project: row.Project, Workflow: row.Workflow, WorkflowID: row.WorkflowID, Version: row.Version,
+		ScheduleTime: row.ScheduleTime, Now: row.CreatedAt,
 	}
 	begin = row.State == dag.InstanceSubmitted
 	a.restored = !begin

@@ -77,7 +77,7 @@ func (e *Engine) dispatch(a *actor, attempt dag.Attempt) {
 }
 
 func (e *Engine) describe(a *actor, attempt dag.Attempt) (*rpc.Dispatch, error) {
-	run, err := dag.Resolve(a.in, attempt.Task, a.facts)
+	run, err := dag.Resolve(a.in, attempt.Task, a.in.Facts)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (e *Engine) describe(a *actor, attempt dag.Attempt) (*rpc.Dispatch, error) 
 	return &rpc.Dispatch{
 		Attempt: attemptID(a.in.ID, attempt), OwnerEpoch: a.epoch,
 		Type: run.Type, Spec: run.Spec, Env: run.Env, Outputs: run.Outputs, WorkingDir: run.WorkingDir,
-		TaskName: task.Name, Workflow: a.facts.Workflow, Project: a.facts.Project,
+		TaskName: task.Name, Workflow: a.in.Facts.Workflow, Project: a.in.Facts.Project,
 		IdempotencyKey: idempotencyKey(a.in.ID, attempt.Task),
 		KillGraceMs:    e.KillGrace.Milliseconds(),
 		DryRun:         a.in.DryRun,

@@ -79,6 +79,8 @@ export const text = {
   "text.p.mismatch": "the name in the text is “{{name}}”, that of the workflow is “{{workflow}}”",
   "text.p.name_taken": "there is a workflow “{{other}}” already, which counts as the same name",
   "text.p.unknown_variable": "nothing sets the variable “{{name}}” of the script",
+  "text.p.expression": "{{field}} is no condition: {{message}}",
+  "text.p.uncovered": "no case may hold, and there is no else: the task fails then",
   "text.p.no_effect": "this has no effect",
   "text.p.no_worker": "no worker is in the group “{{group}}” now",
   "text.y.alias": "aliases (*name) are not allowed here: write the value out",

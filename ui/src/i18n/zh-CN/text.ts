@@ -80,6 +80,8 @@ export const text: Record<keyof typeof en, string> = {
   "text.p.mismatch": "文本中的名称是“{{name}}”，而工作流的名称是“{{workflow}}”",
   "text.p.name_taken": "已有工作流“{{other}}”，两者视为同名",
   "text.p.unknown_variable": "脚本使用的变量“{{name}}”没有任何来源",
+  "text.p.expression": "{{field}} 不是有效条件：{{message}}",
+  "text.p.uncovered": "可能没有分支成立，且没有 else：此时任务失败",
   "text.p.no_effect": "此项不起作用",
   "text.p.no_worker": "工作组“{{group}}”中目前没有可用的 worker",
   "text.y.alias": "不允许使用别名（*名称）：请直接写出值",
