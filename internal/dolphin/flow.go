@@ -2,12 +2,12 @@ package dolphin
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/expression"
 )
 
 // The task types there that more than one place asks about.
@@ -62,9 +62,6 @@ func (w *writing) missing() {
 	}
 }
 
-// javaScript finds what conditions of a switch may have there and expressions here have not.
-var javaScript = regexp.MustCompile(`;|=>|\b(function|var|let|const|new|return|typeof|Math|parseInt|parseFloat|Number|JSON)\b|\.(match|test|indexOf|split|substr|substring|slice|replace)\(`)
-
 // choice writes a switch.
 func (w *writing) choice() {
 	w.kind = typeSwitch
@@ -73,8 +70,8 @@ func (w *writing) choice() {
 	var cases list
 	for _, c := range o.objects("dependTaskList") {
 		when := w.when(c.path("condition"), c.text("condition"))
-		if javaScript.MatchString(when) {
-			t.notes.add(codeExpression, c.path("condition"), shown(when))
+		if _, err := expression.Condition(when); err != nil {
+			t.notes.add(codeExpression, c.path("condition"), err.Error())
 		}
 		cases.add(when, w.branch(c, "nextNode"))
 		c.rest(codeUnknownField)
@@ -87,7 +84,7 @@ func (w *writing) choice() {
 
 // when is a condition of a switch. ${name} stands for a value in both languages.
 func (w *writing) when(at, text string) string {
-	return reference.ReplaceAllStringFunc(strings.TrimSpace(w.lines(at, text)), func(ref string) string {
+	return reference.ReplaceAllStringFunc(strings.TrimRight(strings.TrimSpace(w.lines(at, text)), ";"), func(ref string) string {
 		if name, ok := w.refer(at, ref[2:len(ref)-1], true); ok {
 			return "${" + name + "}"
 		}
@@ -97,32 +94,30 @@ func (w *writing) when(at, text string) string {
 
 // add adds a case.
 func (l *list) add(when string, then []string) {
-	m := mapping{{keyWhen, when}}
-	m.set(keyThen, then)
-	*l = append(*l, m)
+	*l = append(*l, mapping{{keyWhen, when}, {keyThen, then}})
 }
 
 // branch returns the names of the tasks that a branch leads to.
 func (w *writing) branch(o *object, key string) []string {
 	t := w.t
-	codes := o.codes(key)
-	if len(codes) == 0 {
-		return nil
-	}
-	for _, code := range codes {
-		if !slices.Contains(t.flow.next[t.code], code) {
+	var codes []int64
+	for _, code := range o.codes(key) {
+		if slices.Contains(t.flow.next[t.code], code) {
+			codes = append(codes, code)
+		} else {
 			t.notes.add(codeBranchUnknown, o.path(key), strconv.FormatInt(code, 10))
 		}
 	}
-	t.notes.add(codeBranch, o.path(key))
+	if len(codes) > 0 {
+		t.notes.add(codeBranch, o.path(key))
+	}
 	return t.flow.names(codes)
 }
 
-// conditions writes a task that looks at states. It comes to its turn whatever became of the
-// tasks before it.
+// conditions writes a task that looks at states. There as here it waits for all tasks before
+// it, however they end, and a failure that only conditions look at fails no workflow.
 func (w *writing) conditions() {
 	w.kind = typeConditions
-	w.join = joinAllDone
 	t := w.t
 	dependence, result := t.params.object("dependence"), t.params.object("conditionResult")
 	var groups []string
@@ -140,7 +135,7 @@ func (w *writing) conditions() {
 	var cases list
 	cases.add(joined(groups, relation(dependence)), w.branch(result, "successNode"))
 	w.own.set(keyCases, cases)
-	w.own.set(keyElse, w.branch(result, "failedNode"))
+	w.own = append(w.own, entry{keyElse, w.branch(result, "failedNode")})
 	result.drop("conditionSuccess")
 	dependence.rest(codeUnknownField)
 	result.rest(codeUnknownField)
@@ -163,19 +158,12 @@ func (w *writing) condition(o *object) string {
 	return fmt.Sprintf("%s == %q", stateOf(name), string(state))
 }
 
-// plainName is a task's name that an expression reads as one word; some words mean something
-// else there.
-var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-var expressionWords = []string{
-	"true", "false", "nil", "null", "and", "or", "not", "in", "contains", "matches", "startsWith", "endsWith",
-	"task", "item", "system", "len", "upper", "lower", "trim", "int", "float", "string", "if", "else", "let",
-}
-
-// stateOf is the state of a task in an expression.
+// stateOf is the state of a task in an expression: by its name alone where an expression reads
+// that as the task.
 func stateOf(name string) string {
-	if plainName.MatchString(name) && !slices.Contains(expressionWords, name) {
-		return name + ".state"
+	plain := name + ".state"
+	if e, err := expression.Compile(plain); err == nil && slices.Equal(e.Tasks(), []string{name}) {
+		return plain
 	}
 	return "task(" + strconv.Quote(name) + ").state"
 }
@@ -196,13 +184,6 @@ func joined(parts []string, by string) string {
 		}
 	}
 	return strings.Join(parts, by)
-}
-
-// failureIsSeen tells whether only conditions follow: then a failure of the task is theirs to
-// judge and does not fail the workflow.
-func (w *writing) failureIsSeen() bool {
-	next := w.t.flow.next[w.t.code]
-	return len(next) > 0 && !slices.ContainsFunc(next, func(code int64) bool { return w.t.flow.byCode[code].kind != kindConditions })
 }
 
 // meeting reports a task at which branches of a choice may meet.

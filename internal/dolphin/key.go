@@ -10,19 +10,17 @@ const (
 	keyConcurrency = "concurrency"
 	keyTasks       = "tasks"
 
-	keyType         = "type"
-	keyNeeds        = "needs"
-	keyJoin         = "join"
-	keyOutputs      = "outputs"
-	keyEnvironment  = "environment"
-	keyWorkerGroup  = "worker_group"
-	keyTaskGroup    = "task_group"
-	keyPriority     = "priority"
-	keyRetry        = "retry"
-	keyDelay        = "delay"
-	keyAllowFailure = "allow_failure"
-	keyDisabled     = "disabled"
-	keyRaw          = "raw"
+	keyType        = "type"
+	keyNeeds       = "needs"
+	keyOutputs     = "outputs"
+	keyEnvironment = "environment"
+	keyWorkerGroup = "worker_group"
+	keyTaskGroup   = "task_group"
+	keyPriority    = "priority"
+	keyRetry       = "retry"
+	keyDelay       = "delay"
+	keyDisabled    = "disabled"
+	keyRaw         = "raw"
 
 	keyAfter    = "after" // of timeout
 	keyAction   = "action"
@@ -77,6 +75,3 @@ const (
 
 // outputResponse is the output of an http task that holds the answer's body.
 const outputResponse = "response"
-
-// joinAllDone lets a task start when what it needs is over, well or not.
-const joinAllDone = "all_done"

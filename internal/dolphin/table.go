@@ -76,7 +76,6 @@ const (
 	codeSwitch        = "switch"
 	codeExpression    = "expression"
 	codeConditions    = "conditions"
-	codeFailureSeen   = "failure_seen"
 	codeBranch        = "branch"
 	codeBranchUnknown = "branch_unknown"
 	codeJoin          = "join_after_branch"
@@ -182,12 +181,11 @@ var rules = []Rule{
 	{codeHTTPOut, "${task.response}", Mapped, "outputs: [response]", "the answer's body is an output, because something uses it"},
 
 	{codeSwitch, "SWITCH: switchResult", Mapped, "type: switch, cases, else", "the first condition that holds chooses"},
-	{codeExpression, "condition", Hand, "when", "the condition uses JavaScript that expressions here may not have"},
+	{codeExpression, "condition", Hand, "when", "the condition is no expression here"},
 	{codeConditions, "CONDITIONS: dependence, conditionResult", Mapped, "type: conditions, cases, else", "the states of the tasks choose"},
-	{codeFailureSeen, "tasks before CONDITIONS", Changed, "allow_failure", "only conditions follow this task, so that its failure does not fail the workflow"},
 	{codeBranch, "successNode, failedNode, nextNode", Mapped, "then, else", "the branch is the same"},
 	{codeBranchUnknown, "successNode, failedNode, nextNode", Hand, "then, else", "the branch names a task that does not follow this one"},
-	{codeJoin, "tasks where branches meet", Changed, "needs", "branches of a choice meet here: the task runs when one of them did, check that this is meant"},
+	{codeJoin, "tasks where branches meet", Mapped, "needs", "branches of a choice meet here: the task runs when one of them did, as there"},
 	{codeSub, "SUB_PROCESS, SUB_WORKFLOW: processDefinitionCode", Mapped, "type: sub_workflow, workflow", "the sub-workflow is named"},
 	{codeSubUnknown, "SUB_PROCESS, SUB_WORKFLOW: processDefinitionCode", Hand, "workflow", "the sub-workflow is not in the export: give its name"},
 	{codeDependent, "DEPENDENT: dependence", Mapped, "type: dependent, check, interval, on_failure", "the dependency is the same"},

@@ -24,8 +24,7 @@ type writing struct {
 	own     mapping // the keys of its type
 	kind    string  // its type here
 	raw     bool
-	moved   params // time expressions that became parameters
-	join    string
+	moved   params        // time expressions that became parameters
 	before  map[int64]int // of the tasks before this one; nil until it is asked for
 }
 
@@ -36,7 +35,6 @@ func (im *importer) task(t *task, globals params) mapping {
 	common := w.common()
 	m := mapping{{keyName, t.name}, {keyType, w.kind}}
 	m.set(keyNeeds, t.flow.names(t.flow.needs[t.code]))
-	m.set(keyJoin, w.join)
 	m.set(keyParams, slices.Concat(t.inputs, w.moved).mapping(w.value))
 	m.set(keyOutputs, t.outputs.names())
 	m = append(m, w.own...)
@@ -96,10 +94,6 @@ func (w *writing) common() mapping {
 	if minutes := o.number("delayTime", 0); minutes > 0 {
 		m.set(keyDelay, duration(minutes, time.Minute))
 		n.add(codeDelay, o.path("delayTime"))
-	}
-	if w.failureIsSeen() {
-		m.set(keyAllowFailure, true)
-		n.add(codeFailureSeen, o.at)
 	}
 	if o.word("flag", "YES", "YES", "NO") == "NO" {
 		m.set(keyDisabled, true)
