@@ -193,29 +193,3 @@ func (w *writing) meeting() {
 		w.t.notes.add(codeJoin, w.t.o.at)
 	}
 }
-
-func isSub(kind string) bool { return kind == "SUB_PROCESS" || kind == "SUB_WORKFLOW" }
-
-// child returns the code of the workflow that a sub-workflow task runs.
-func (t *task) child() int64 {
-	return t.params.number(either(t.params, "workflowDefinitionCode", "processDefinitionCode"), 0)
-}
-
-// sub writes a sub-workflow.
-func (w *writing) sub() {
-	w.kind = typeSubWorkflow
-	t := w.t
-	at := t.params.path(either(t.params, "workflowDefinitionCode", "processDefinitionCode"))
-	code := t.child()
-	name := w.im.named("workflow", code)
-	if f := w.im.flows[code]; f != nil && name == "" {
-		name = f.name
-	}
-	if name == "" {
-		name = "workflow " + strconv.FormatInt(code, 10)
-		t.notes.add(codeSubUnknown, at, "it is "+name+" now")
-	} else {
-		t.notes.add(codeSub, at, name)
-	}
-	w.own.set(keyWorkflow, name)
-}

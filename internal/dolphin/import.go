@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 
@@ -59,6 +58,9 @@ func Import(text []byte, o Options) (*Result, error) {
 		}
 	}
 	im.name()
+	for _, f := range im.list {
+		f.globals()
+	}
 	result := &Result{Findings: im.notes.list}
 	for _, f := range im.list {
 		w, err := im.workflow(f)
@@ -92,7 +94,9 @@ type flow struct {
 	schedule      *object
 	tasks         []*task
 	byCode        map[int64]*task
-	responses     map[string]bool    // tasks of which something uses ${task.response}
+	params        params             // the workflow's own
+	outs          params             // and those that a workflow which runs this one is given
+	refers        map[string]bool    // names of which its tasks have ${name}
 	giving        map[string][]given // outputs by name, and by task.name
 	needs         map[int64][]int64  // of a task's code, those before it
 	next          map[int64][]int64  // and those after it
@@ -109,13 +113,14 @@ type task struct {
 	notes     notes
 	o, params *object
 	inputs    params // own parameters that have a value
+	passed    params // and those that take theirs from above
 	outputs   params
 }
 
 // read takes one workflow apart. Both spellings of 3.x are known: until 3.2 a workflow was a
 // process.
 func (im *importer) read(at string, raw json.RawMessage) error {
-	f := &flow{byCode: map[int64]*task{}, responses: map[string]bool{}, needs: map[int64][]int64{}, next: map[int64][]int64{}, chosen: map[int64]bool{}, giving: map[string][]given{}, builtins: im.builtins}
+	f := &flow{byCode: map[int64]*task{}, refers: map[string]bool{}, needs: map[int64][]int64{}, next: map[int64][]int64{}, chosen: map[int64]bool{}, giving: map[string][]given{}, builtins: im.builtins}
 	x := newObject(at, raw, &f.notes)
 	f.definition = x.object(either(x, "workflowDefinition", "processDefinition"))
 	if len(f.definition.fields) == 0 {
@@ -135,8 +140,8 @@ func (im *importer) read(at string, raw json.RawMessage) error {
 		t.params = t.o.object("taskParams")
 		t.code, t.was, t.kind = t.o.number("code", 0), t.o.text("name"), t.o.text("taskType")
 		for _, field := range t.params.fields {
-			for _, found := range response.FindAllSubmatch(field, -1) {
-				f.responses[string(found[1])] = true
+			for _, found := range reference.FindAllSubmatch(field, -1) {
+				f.refers[string(found[1])] = true
 			}
 		}
 		f.tasks = append(f.tasks, t)
@@ -181,9 +186,6 @@ func noteName(n *notes, field, was, name string) {
 	}
 	n.add(codeNameChanged, field, shown(was)+" became "+name)
 }
-
-// response is how the answer of an HTTP task is referred to.
-var response = regexp.MustCompile(`\$\{([^{}]*)\.response\}`)
 
 // named returns the name that the options give to a code.
 func (im *importer) named(what string, code int64) string {

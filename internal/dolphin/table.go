@@ -81,6 +81,10 @@ const (
 	codeJoin          = "join_after_branch"
 	codeSub           = "sub_workflow"
 	codeSubUnknown    = "sub_workflow_unknown"
+	codeSubPassed     = "sub_workflow_passed"
+	codeSubOutput     = "sub_workflow_output"
+	codeSubParam      = "sub_workflow_param"
+	codeSubGlobal     = "sub_workflow_global"
 	codeDependent     = "dependent"
 	codeDepProject    = "dependent_project_unknown"
 	codeDepUnknown    = "dependent_unknown"
@@ -120,7 +124,7 @@ var rules = []Rule{
 	{codeNameChanged, "name", Changed, "name", "the name is not allowed or not unique here and was changed"},
 	{codeDescription, "description", Mapped, "description", "the description is the same"},
 	{codeGlobalParam, "globalParams", Mapped, "params", "a global parameter is a parameter of the workflow"},
-	{codeGlobalOut, "globalParams (OUT)", Hand, "", "a workflow declares no outputs of its own: let the task whose output it is be named where it is used"},
+	{codeGlobalOut, "globalParams (OUT)", Changed, "outputs", "what a workflow gives to one that runs it is listed there, under outputs of the task that runs it"},
 	{codeParamType, "localParams.type, globalParams.type", Changed, "params", "the parameter came over as a text"},
 	{codeParamName, "localParams.prop, globalParams.prop", Changed, "params", "the name is not one that a variable may have and was changed, also where it is used"},
 	{codeParamList, "type LIST", Hand, "params", "a list came over as one text: what uses it must split it"},
@@ -187,6 +191,10 @@ var rules = []Rule{
 	{codeBranchUnknown, "successNode, failedNode, nextNode", Hand, "then, else", "the branch names a task that does not follow this one"},
 	{codeJoin, "tasks where branches meet", Mapped, "needs", "branches of a choice meet here: the task runs when one of them did, as there"},
 	{codeSub, "SUB_PROCESS, SUB_WORKFLOW: processDefinitionCode", Mapped, "type: sub_workflow, workflow", "the sub-workflow is named"},
+	{codeSubPassed, "SUB_PROCESS, SUB_WORKFLOW: localParams (IN, empty)", Mapped, "params", "the value from above is passed to the sub-workflow"},
+	{codeSubOutput, "SUB_PROCESS, SUB_WORKFLOW", Mapped, "outputs", "what the sub-workflow gives back is an output"},
+	{codeSubParam, "SUB_PROCESS, SUB_WORKFLOW: localParams (IN)", Hand, "params", "the sub-workflow does not declare this parameter: add it to its params"},
+	{codeSubGlobal, "SUB_PROCESS, SUB_WORKFLOW", Hand, "params", "the sub-workflow uses global parameters of this workflow, which it does not see here: declare them there and pass them on"},
 	{codeSubUnknown, "SUB_PROCESS, SUB_WORKFLOW: processDefinitionCode", Hand, "workflow", "the sub-workflow is not in the export: give its name"},
 	{codeDependent, "DEPENDENT: dependence", Mapped, "type: dependent, check, interval, on_failure", "the dependency is the same"},
 	{codeDepProject, "projectCode", Hand, "project", "an export has no names of projects: give one"},

@@ -55,17 +55,19 @@ func (t *task) locals() {
 			t.notes.add(codeOutput, o.at, p.was)
 			t.outputs = t.outputs.with(p, &t.notes)
 		case p.value == "":
-			t.notes.add(codeParamPassed, o.at, p.was)
+			t.passed = t.passed.with(p, &t.notes)
+			if !isSub(t.kind) {
+				t.notes.add(codeParamPassed, o.at, p.was)
+			}
 		default:
 			t.notes.add(codeLocalParam, o.at, p.was)
 			t.inputs = t.inputs.with(p, &t.notes)
 		}
 	}
-	if t.kind == kindHTTP && t.flow.responses[t.was] && t.outputs.find(outputResponse) == nil {
+	if t.kind == kindHTTP && t.flow.refers[t.was+"."+outputResponse] && t.outputs.find(outputResponse) == nil {
 		t.outputs = append(t.outputs, param{was: outputResponse, name: outputResponse})
 		t.notes.add(codeHTTPOut, t.params.path("url"))
 	}
-	t.flow.gives(t)
 }
 
 // common writes what every task may have.

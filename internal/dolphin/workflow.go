@@ -21,8 +21,7 @@ func (im *importer) workflow(f *flow) (Workflow, error) {
 		m.set(keyDescription, text)
 		f.notes.add(codeDescription, d.path("description"))
 	}
-	globals := f.globals()
-	m.set(keyParams, globals.mapping(nil))
+	m.set(keyParams, f.params.mapping(nil))
 	if minutes := d.number("timeout", 0); minutes > 0 {
 		m.set(keyTimeout, mapping{{keyAfter, duration(minutes, time.Minute)}, {keyAction, string(dag.TimeoutWarn)}})
 		f.notes.add(codeFlowTimeout, d.path("timeout"))
@@ -35,9 +34,11 @@ func (im *importer) workflow(f *flow) (Workflow, error) {
 	var tasks list
 	for _, t := range f.tasks {
 		t.locals()
+		im.passOn(t)
+		f.gives(t)
 	}
 	for _, t := range f.tasks {
-		tm := im.task(t, globals)
+		tm := im.task(t, f.params)
 		tasks = append(tasks, tm)
 		w.Tasks = append(w.Tasks, Task{Name: t.name, Code: t.code, Type: t.kind, Findings: t.notes.list})
 		if t.was != t.name {
@@ -58,7 +59,7 @@ func (im *importer) workflow(f *flow) (Workflow, error) {
 }
 
 // globals reads the workflow's parameters.
-func (f *flow) globals() params {
+func (f *flow) globals() {
 	d := f.definition
 	key := "globalParams"
 	if len(d.list(key)) == 0 {
@@ -72,13 +73,14 @@ func (f *flow) globals() params {
 		}
 		if o.word("direct", "IN", "IN", "OUT") == "OUT" {
 			f.notes.add(codeGlobalOut, o.at, p.was)
+			f.outs = f.outs.with(p, &f.notes)
 			continue
 		}
 		f.notes.add(codeGlobalParam, o.at, p.was)
 		ps = ps.with(p, &f.notes)
 	}
 	d.drop("globalParams", "globalParamList", "globalParamMap")
-	return ps.chained(&f.notes, f.builtins)
+	f.params = ps.chained(&f.notes, f.builtins)
 }
 
 // execution writes the execution type as a limit.
