@@ -24,7 +24,7 @@ func TestImportReportsAndWritesNothingUnasked(t *testing.T) {
 	if code != exitByHand || !strings.Contains(out, "[no_task_type]") || errs != "" {
 		t.Errorf("import = %d %q\n%s", code, errs, out)
 	}
-	if code, out, errs = cmd(t, simple, "import", "-"); code != exitOK || !strings.HasPrefix(out, "1 workflows: ") {
+	if code, out, errs = cmd(t, simple, "import", "-"); code != exitOK || !strings.HasPrefix(out, "Workflows: 1, refused as they are: 0\n") {
 		t.Errorf("import of what all comes over = %d %q\n%s", code, errs, out)
 	}
 	code, out, _ = cmd(t, simple, "import", "-", "-o", "json")

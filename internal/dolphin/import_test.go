@@ -83,8 +83,8 @@ func TestWhatIsWrittenIsAccepted(t *testing.T) {
 			for _, e := range w.Refused {
 				task, key, _ := strings.Cut(e.Field, "].")
 				raw := slices.ContainsFunc(w.Refused, func(o dag.FieldError) bool { return o.Field == task+"].raw" })
-				if said := strings.HasSuffix(key, ".when") && toldOf(w, task); said {
-					continue // a condition that no expression can say is left to a hand
+				if (strings.HasSuffix(key, ".when") || strings.HasSuffix(key, ".date")) && toldOf(w, task) {
+					continue // what cannot be said here is left to a hand
 				}
 				if !slices.Contains(coming, e.Code) && (key != "script" || !raw) {
 					t.Errorf("%s: %s is refused: %s at line %d: %s\n%s", name, w.Name, e.Field, e.Line, e.Message, w.YAML)
@@ -97,11 +97,12 @@ func TestWhatIsWrittenIsAccepted(t *testing.T) {
 	}
 }
 
-// toldOf tells whether the report says that the conditions of a task need a hand; at is tasks[2.
+// toldOf tells whether the report says that a condition or a date of a task needs a hand; at is
+// tasks[2.
 func toldOf(w *dolphin.Workflow, at string) bool {
 	i, err := strconv.Atoi(strings.TrimPrefix(at, "tasks["))
 	return err == nil && slices.ContainsFunc(w.Tasks[i].Findings, func(f dolphin.Finding) bool {
-		return f.Code == "expression" || f.Code == "unknown_code"
+		return slices.Contains([]string{"expression", "unknown_code", "dependent_date"}, f.Code)
 	})
 }
 

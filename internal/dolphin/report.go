@@ -164,8 +164,8 @@ func (r *Result) each(visit func(about string, findings []Finding)) {
 func (r *Result) WriteText(out io.Writer) error {
 	var b strings.Builder
 	count := r.Count()
-	fmt.Fprintf(&b, "%d workflows: %d fields came over, %d in another form, %d need a hand, %d have no equivalent, %d workflows are refused as they are\n",
-		len(r.Workflows), count[Mapped], count[Changed], count[Hand], count[None], r.Refused())
+	fmt.Fprintf(&b, "Workflows: %d, refused as they are: %d\nFields that came over: %d, in another form: %d, that need a hand: %d, without an equivalent: %d\n",
+		len(r.Workflows), r.Refused(), count[Mapped], count[Changed], count[Hand], count[None])
 	for _, part := range []struct {
 		title string
 		has   func(Kind) bool
