@@ -20,6 +20,9 @@ const (
 	CodeInvalidName     = "invalid_name"     // a name with characters that names do not have
 	CodeMismatch        = "mismatch"         // the name in the text is not that of the workflow
 	CodeNameTaken       = "name_taken"       // a workflow has this name in another spelling
+	CodeUnknownWorkflow = "unknown_workflow" // a sub_workflow task that names no workflow, or no version of it
+	CodeWorkflowCycle   = "workflow_cycle"   // a sub_workflow task that leads back to its own workflow
+	CodeNotAllowed      = "not_allowed"      // what the author himself may not do, his definition may not either
 )
 
 // Code is one code of an error or a warning with its meaning.
@@ -63,6 +66,9 @@ func Codes() []Code {
 		{CodeExpression, false, "an expression that does not parse, or is no condition", ""},
 		{CodeMismatch, false, "the name in the text is not that of the workflow", "name, workflow"},
 		{CodeNameTaken, false, "a workflow has this name in another spelling", "name, other"},
+		{CodeUnknownWorkflow, false, "a sub_workflow task names no workflow, or no version of it", "task, workflow"},
+		{CodeWorkflowCycle, false, "a sub_workflow task leads back to its own workflow", "task, path"},
+		{CodeNotAllowed, false, "a task would do what its author may not", "task, project"},
 		{CodeUnknownVariable, true, "a script uses a variable that nothing sets", "name, task"},
 		{CodeUncovered, true, "a branch task fails where no case holds, as it has no else", "task"},
 		{CodeNoEffect, true, "a task or a key that changes nothing", "task"},

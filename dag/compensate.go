@@ -10,8 +10,9 @@ const (
 	phaseWork    phase = iota // the tasks themselves
 	phaseUndo                 // where they failed: what undoes those that succeeded
 	phaseFinally              // what comes last
-	phases
 )
+
+const phases = int(phaseFinally) + 1
 
 func (t *Task) phase() phase {
 	switch {
@@ -25,10 +26,12 @@ func (t *Task) phase() phase {
 }
 
 // left counts the tasks of the phases before p that have not ended.
-func (in *Instance) left(p phase) int {
+func (in *Instance) left(p phase) int { return sum(in.unfinished[:p]) }
+
+func sum(counts []int) int {
 	n := 0
-	for before := range p {
-		n += in.unfinished[before]
+	for _, c := range counts {
+		n += c
 	}
 	return n
 }

@@ -16,6 +16,7 @@ type Definition struct {
 	Params      []Param
 	Timeout     Timeout
 	OnFailure   OnFailure
+	Concurrency Concurrency
 	Tasks       []Task
 }
 
@@ -116,7 +117,8 @@ type Task struct {
 type EnvVar struct{ Name, Value string }
 
 // Spec is what a task type has for itself, one struct per type: *ShellSpec, *PythonSpec,
-// *HTTPSpec, *NoopSpec, *WaitSpec, *SwitchSpec, *ConditionsSpec. Validate reports every wrong field at once, with
+// *HTTPSpec, *NoopSpec, *WaitSpec, *SwitchSpec, *ConditionsSpec,
+// *SubWorkflowSpec, *DependentSpec. Validate reports every wrong field at once, with
 // names relative to the task.
 type Spec interface {
 	Validate() []FieldError

@@ -73,6 +73,10 @@ func (in *Instance) explainTask(now Millis, i int) Explanation {
 		e.Args["at"] = moment(t.NextAt)
 		e.Text = fmt.Sprintf("attempt %d of %s failed%s; attempt %d may start in %s", t.Attempts, name, because(t.Reason), t.Attempts+1, left(now, t.NextAt))
 	case TaskKilling:
+		if t.Attempt.Child != 0 {
+			in.explainChild(now, i, &e)
+			break
+		}
 		e.Args["worker"] = t.Attempt.Worker
 		e.Args["reason"] = string(t.Attempt.KillReason)
 		e.Text = fmt.Sprintf("worker %s was told to end attempt %d of %s%s", t.Attempt.Worker, t.Attempts, name, because(t.Attempt.KillReason))
@@ -129,6 +133,15 @@ func (in *Instance) explainWaiting(now Millis, i int, e *Explanation) {
 func (in *Instance) explainRunning(now Millis, i int, e *Explanation) {
 	t := &in.Tasks[i]
 	e.Since = t.Attempt.StartedAt
+	if t.Attempt.Child != 0 {
+		in.explainChild(now, i, e)
+		return
+	}
+	if in.plan.Definition.Tasks[i].Type == TypeDependent {
+		e.Args["dependent"] = in.name(i)
+		e.Text = fmt.Sprintf("%s waits for runs of other workflows", in.name(i))
+		return
+	}
 	if t.Attempt.Worker == "" {
 		e.Args["until"] = moment(t.NextAt)
 		e.Text = fmt.Sprintf("%s waits for another %s", in.name(i), left(now, t.NextAt))
@@ -136,6 +149,23 @@ func (in *Instance) explainRunning(now Millis, i int, e *Explanation) {
 	}
 	e.Args["worker"] = t.Attempt.Worker
 	e.Text = fmt.Sprintf("attempt %d of %s runs on worker %s", t.Attempts, in.name(i), t.Attempt.Worker)
+	if t.Attempt.Deadline != 0 {
+		e.Args["deadline"] = moment(t.Attempt.Deadline)
+		e.Text += fmt.Sprintf("; its timeout is in %s", left(now, t.Attempt.Deadline))
+	}
+}
+
+// explainChild tells of an attempt that waits for its child instance.
+func (in *Instance) explainChild(now Millis, i int, e *Explanation) {
+	t := &in.Tasks[i]
+	child := strconv.FormatInt(t.Attempt.Child, 10)
+	e.Since, e.Args["child"] = t.Attempt.StartedAt, child
+	e.Text = fmt.Sprintf("attempt %d of %s waits for its child instance %s", t.Attempts, in.name(i), child)
+	if t.State == TaskKilling {
+		e.Args["reason"] = string(t.Attempt.KillReason)
+		e.Text = fmt.Sprintf("child instance %s of attempt %d of %s was told to stop%s", child, t.Attempts, in.name(i), because(t.Attempt.KillReason))
+		return
+	}
 	if t.Attempt.Deadline != 0 {
 		e.Args["deadline"] = moment(t.Attempt.Deadline)
 		e.Text += fmt.Sprintf("; its timeout is in %s", left(now, t.Attempt.Deadline))
@@ -242,7 +272,7 @@ func (in *Instance) sentence() string {
 	case InstanceSubmitted:
 		return "the instance waits for a master to begin it"
 	case InstanceSerialWait:
-		return "the instance waits for earlier instances of its workflow"
+		return "the instance waits for a place: its workflow runs as many as its concurrency allows"
 	case InstanceRunning:
 		if in.Reason == ReasonTimeout {
 			return fmt.Sprintf("the instance ran over its timeout; %s being ended", are(in.open(), "task"))
@@ -253,8 +283,14 @@ func (in *Instance) sentence() string {
 	case InstancePaused:
 		return fmt.Sprintf("the instance is paused; %s not finished", are(in.open(), "task"))
 	case InstanceStopping:
+		if in.active == 0 {
+			return "the instance stops as soon as its child instances have ended"
+		}
 		return fmt.Sprintf("the instance stops as soon as %s no longer on a worker", are(in.active, "task"))
 	case InstanceStopped:
+		if in.Reason.displaced() {
+			return "the instance was stopped" + because(in.Reason)
+		}
 		return "the instance was stopped; recover continues it"
 	case InstanceFailed:
 		return "the instance failed" + because(in.Reason)
@@ -321,6 +357,14 @@ func because(r Reason) string {
 		return " because its process ended with an error"
 	case ReasonLateSuccess:
 		return " because its success arrived after it was called lost"
+	case ReasonChildFailed:
+		return " because its child instance failed"
+	case ReasonChildStopped:
+		return " because its child instance was stopped"
+	case ReasonDependencyFailed:
+		return " because what it waited for has failed"
+	case ReasonChildRefused:
+		return " because its child instance could not be started"
 	case ReasonNeedsSkipped:
 		return " because all that it needs was passed over"
 	case ReasonJoin:
@@ -339,6 +383,10 @@ func because(r Reason) string {
 		return " and undoing what had succeeded failed, too"
 	case ReasonNoBranch:
 		return " because no case held and it has no else"
+	case ReasonDiscarded:
+		return " because there was no place for it and when_full is discard"
+	case ReasonReplaced:
+		return " because a newer instance took its place"
 	case ReasonUpstreamFailed, ReasonReturned, ReasonCrashed, ReasonParams:
 	}
 	return " (" + string(r) + ")"

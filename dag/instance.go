@@ -26,6 +26,10 @@ type Instance struct {
 	// the start's scope has none: its place holds the zero TaskInstance with State "".
 	Tasks []TaskInstance
 
+	// Limited says that a round needs a place before it begins: recover and rerun leave it in
+	// serial_wait. It is no part of the rows; whoever rebuilds the instance sets it.
+	Limited bool
+
 	plan *Plan
 	// Counters derived from Tasks; Restore rebuilds them.
 	unfinished [phases]int // tasks in scope that are not final
@@ -33,7 +37,7 @@ type Instance struct {
 }
 
 // open counts the tasks in scope that are not final.
-func (in *Instance) open() int { return in.left(phases) }
+func (in *Instance) open() int { return sum(in.unfinished[:]) }
 
 // GroupOf returns the worker group that runs a task: the task's own, unless that is the
 // default one and the start chose another.
@@ -60,6 +64,9 @@ type TaskInstance struct {
 	FinishedAt Millis
 
 	Outputs map[string]string // of the latest success
+
+	// Child is the child instance of the latest attempt of a sub_workflow task; 0 where it has none.
+	Child int64
 
 	// Attempt is the live attempt; its Number is 0 while none is live.
 	Attempt Attempt
@@ -91,6 +98,7 @@ type Attempt struct {
 	Tail         []byte // last 2 KiB of output
 	LogBytes     int64  // of all streams, as produced
 	Outputs      map[string]string
+	Child        int64 // the instance that the attempt of a sub_workflow task waits for; 0 for none
 
 	// KillReason is why it is being killed, while State is killing.
 	KillReason Reason

@@ -20,6 +20,7 @@ type auditor struct {
 	attempts map[[2]int]Attempt // every attempt row, by task and number
 	sent     map[string]bool    // tokens that were dispatched
 	killed   map[string]bool    // tokens whose worker was told to end them
+	children map[int64]*child   // every child instance, by its id
 	failedAt map[int]Millis     // per task: when its latest attempt failed
 	retries  map[int]int        // per task: retries of this round, counted from attempts
 	rounds   map[[2]int]*tally  // per task and round
@@ -36,7 +37,7 @@ func newAuditor(t *rapid.T, plan *Plan, in *Instance) *auditor {
 	return &auditor{
 		t: t, plan: plan, in: in, now: storyStart, queue: map[int]bool{}, timers: map[Timer]Millis{},
 		attempts: map[[2]int]Attempt{}, sent: map[string]bool{}, killed: map[string]bool{},
-		failedAt: map[int]Millis{}, retries: map[int]int{}, rounds: map[[2]int]*tally{},
+		children: map[int64]*child{}, failedAt: map[int]Millis{}, retries: map[int]int{}, rounds: map[[2]int]*tally{},
 	}
 }
 
@@ -72,7 +73,7 @@ func (a *auditor) step(ev Input) Effects {
 	}
 	a.carryOut(fx)
 	for _, row := range fx.Attempts {
-		if row.KillReason != "" && !a.killed[row.Token] {
+		if row.KillReason != "" && row.Worker != "" && !a.killed[row.Token] {
 			a.fail("nobody told the worker to end attempt %+v", row)
 		}
 	}
@@ -149,7 +150,7 @@ func (a *auditor) checkTransitions(ev Input, before *Instance, fx Effects) {
 				a.fail("%+v: final task %d changed", ev, i)
 			}
 		case was.Round == is.Round:
-			if was.State != is.State && !was.State.CanFollow(is.State) {
+			if was.State != is.State && !was.State.CanFollow(is.State) && !refusedAtOnce(ev, i, was.State, is.State) {
 				a.fail("%+v: task %d went from %s to %s", ev, i, was.State, is.State)
 			}
 			// I18, where the wait ends: the clock may be set back before the attempt starts.
@@ -271,7 +272,7 @@ func (a *auditor) checkNewAttempt(before *Instance, r Attempt, round *tally) {
 	if r.Number < 1 || r.Round != a.in.Round || def.Disabled || a.in.State != InstanceRunning && !a.in.State.Final() { // an attempt may end with its instance in the same step
 		a.fail("new attempt %+v while the instance is %s", r, a.in.State)
 	}
-	here := def.Type == TypeWait || def.Type == TypeSwitch || def.Type == TypeConditions
+	here := def.Type == TypeWait || def.Type == TypeSwitch || def.Type == TypeConditions || def.Type == TypeSubWorkflow || def.Type == TypeDependent
 	if here != (r.Worker == "") || r.Worker != "" && (was.State != TaskReady || before.State != InstanceRunning) {
 		a.fail("new attempt %+v of task that was %s, instance %s", r, was.State, before.State)
 	}
@@ -296,6 +297,7 @@ func (a *auditor) checkNewAttempt(before *Instance, r Attempt, round *tally) {
 
 // carryOut does what the effects ask, as a master would.
 func (a *auditor) carryOut(fx Effects) {
+	a.carryOutChildren(fx)
 	for _, action := range fx.Actions {
 		switch action := action.(type) {
 		case Enqueue:
@@ -359,8 +361,9 @@ func (a *auditor) checkWhole() {
 		if !t.State.Final() {
 			open++
 		}
-		wait := a.plan.Definition.Tasks[i].Type == TypeWait || a.plan.rules[i].branches != nil
-		if t.State.Live() && !wait {
+		wait := a.plan.Definition.Tasks[i].Type == TypeWait || a.plan.Definition.Tasks[i].Type == TypeDependent || a.plan.rules[i].branches != nil
+		parent := a.plan.Definition.Tasks[i].Type == TypeSubWorkflow
+		if t.State.Live() && !wait && !parent {
 			active++
 			if !a.sent[t.Attempt.Token] || (t.State == TaskKilling) != a.killed[t.Attempt.Token] {
 				a.fail("task %d is %s; dispatched %v, told to end %v", i, t.State, a.sent[t.Attempt.Token], a.killed[t.Attempt.Token])
@@ -382,6 +385,7 @@ func (a *auditor) checkWhole() {
 		}
 	}
 	a.checkTimers()
+	a.checkChildren()
 }
 
 // checkNeeds: a waiting task waits for something that can still come; one that was left out,

@@ -96,6 +96,10 @@ func drawPlan(t *rapid.T) *Plan {
 			task.Type, task.Spec = TypeWait, napSpec{time.Duration(die(t, "nap", 40)) * time.Second}
 		case 2:
 			task.Disabled = true
+		case 5, 6:
+			task.Type, task.Spec, task.Outputs = TypeSubWorkflow, &SubWorkflowSpec{Workflow: "other"}, []string{"n"}
+		case 7:
+			task.Type, task.Spec, task.Outputs = TypeDependent, &DependentSpec{}, []string{"n"}
 		case 3, 4:
 			task.AllowFailure = true
 		}
@@ -205,8 +209,12 @@ func (w *world) play() {
 		switch die(w.t, "move", 19) {
 		case 0, 1, 2, 3, 4, 5:
 			w.assign()
-		case 6, 7, 8, 9, 10:
+		case 6, 7, 8:
 			w.report()
+		case 9, 10:
+			w.report()
+			w.childEnds()
+			w.decides()
 		case 11:
 			w.lose()
 			w.late()
@@ -246,6 +254,10 @@ func (w *world) assign() {
 }
 
 func (w *world) give(i int) {
+	if w.plan.Definition.Tasks[i].Type == TypeSubWorkflow {
+		w.launch(i)
+		return
+	}
 	w.tokens++
 	w.step(Assign{Task: i, Worker: "w1", Incarnation: "i1", Token: fmt.Sprint("token", w.tokens)})
 }
@@ -399,7 +411,7 @@ func (w *world) crash() {
 		}
 	}
 	for i := range w.in.Tasks {
-		if s := w.in.Tasks[i].State; s == TaskDispatched || s == TaskKilling {
+		if s := w.in.Tasks[i].State; s == TaskDispatched || s == TaskKilling && held(&w.in.Tasks[i]) {
 			asked--
 		}
 	}
@@ -431,6 +443,8 @@ func (w *world) deliver() {
 		}
 		ready := w.pick("ready", func(t *TaskInstance) bool { return t.State == TaskReady && w.in.State == InstanceRunning })
 		live := w.pick("live", held)
+		parent := w.pick("parent", waitsForChild)
+		dependent := w.dependent()
 		switch {
 		case ready >= 0:
 			w.give(ready)
@@ -438,6 +452,10 @@ func (w *world) deliver() {
 			a := w.in.Tasks[live].Attempt
 			state := draw(w.t, "end", []AttemptState{AttemptSuccess, AttemptFailed, AttemptKilled})
 			w.step(Report{Task: live, Number: a.Number, Token: a.Token, State: state})
+		case parent >= 0:
+			w.endChild(parent)
+		case dependent >= 0:
+			w.decide(dependent)
 		default:
 			timer, at, ok := w.nextTimer()
 			if !ok {

@@ -100,6 +100,7 @@ func checkReferences(def *Definition, plan *Plan, rules []rules) []FieldError {
 			r.text(document.FieldKey("params", p.Name), *p.Default, r.builtinOnly)
 		}
 	}
+	r.concurrency()
 	for i := range def.Tasks {
 		if len(r.errs) >= maxPlanErrors {
 			break

@@ -75,8 +75,9 @@ func (in *Instance) attach(a Attempt) error {
 	case a.State == AttemptKilling && a.KillReason == "":
 		return damaged(in, "attempt %d of task %d is killing without a reason", a.Number, a.Task)
 	}
-	here := in.plan.here(a.Task)
-	if here != (a.Worker == "") || here != (a.Token == "") || here && a.State != AttemptRunning {
+	name := in.plan.Definition.Tasks[a.Task].Type
+	hosted, parent := in.InMaster(a.Task), name == TypeSubWorkflow
+	if hosted != (a.Worker == "") || hosted != (a.Token == "") || parent != (a.Child != 0) || hosted && a.State != AttemptRunning && !(parent && a.State == AttemptKilling) {
 		return damaged(in, "attempt %d of task %d is %s with worker %q and token %q", a.Number, a.Task, a.State, a.Worker, a.Token)
 	}
 	t.Attempt = a
@@ -175,7 +176,9 @@ func (in *Instance) pendingTask(due []Action, i int) []Action {
 			due = append(due, Arm{Timer: Timer{Kind: TimerAttempt, Task: i, Number: number}, At: t.Attempt.Deadline})
 		}
 	case TaskKilling:
-		due = append(due, Kill{Attempt: t.Attempt})
+		if t.Attempt.Child == 0 { // a child was ordered to stop in the very transaction
+			due = append(due, Kill{Attempt: t.Attempt})
+		}
 	case TaskRetryWait:
 		due = append(due, Arm{Timer: Timer{Kind: TimerRetry, Task: i, Number: number}, At: t.NextAt})
 	case "", TaskWaiting, TaskSuccess, TaskForcedSuccess, TaskFailed, TaskKilled, TaskSkipped, TaskUpstreamFailed, TaskDisabled:

@@ -86,7 +86,7 @@ func (p *Plan) uncovered(i int) []FieldError {
 // noEffect finds keys that a task of its type has no use for, and a noop that joins nothing.
 func (p *Plan) noEffect(i int) []FieldError {
 	t := &p.Definition.Tasks[i]
-	if t.Type != TypeNoop && !p.here(i) {
+	if t.Type != TypeNoop && !p.inMaster(i) {
 		return nil
 	}
 	var out []FieldError
@@ -98,7 +98,7 @@ func (p *Plan) noEffect(i int) []FieldError {
 			})
 		}
 	}
-	add(len(t.Outputs) > 0, "outputs", "it gives none")
+	add(len(t.Outputs) > 0 && t.Type != TypeSubWorkflow && t.Type != TypeDependent, "outputs", "it gives none")
 	add(len(t.Env) > 0, "env", "it runs no process")
 	add(t.WorkingDir != "", "working_dir", "it runs no process")
 	if p.here(i) {

@@ -26,6 +26,10 @@ func (in *Instance) Step(ev Input, now Millis) Effects {
 	switch ev := ev.(type) {
 	case Begin:
 		s.begin()
+	case Queue:
+		s.wait()
+	case Discard:
+		s.discard()
 	case Assign:
 		s.assign(ev)
 	case Report:
@@ -36,6 +40,12 @@ func (in *Instance) Step(ev Input, now Millis) Effects {
 		s.timer(ev)
 	case Control:
 		s.control(ev)
+	case Launch:
+		s.launch(ev)
+	case ChildEnded:
+		s.childEnded(ev)
+	case Decided:
+		s.decided(ev)
 	default:
 		panic(fmt.Sprintf("instance %d: no rule for input %T", in.ID, ev))
 	}
@@ -55,7 +65,7 @@ type step struct {
 	ending, ended bool
 }
 
-// begin opens the first round.
+// begin lets a round begin that was waited for until now: the first one, or a later one in serial_wait.
 func (s *step) begin() {
 	in := s.in
 	if in.State != InstanceSubmitted && in.State != InstanceSerialWait {
@@ -63,7 +73,7 @@ func (s *step) begin() {
 		return
 	}
 	s.run("")
-	s.startRoots(true)
+	s.startRoots(in.Round == 1)
 }
 
 // run makes the instance running in a round that starts now.
@@ -98,7 +108,7 @@ func (s *step) startRoots(all bool) {
 // assign gives a ready task to a worker.
 func (s *step) assign(ev Assign) {
 	t := s.task(ev.Task)
-	if t == nil || t.State != TaskReady || s.in.State != InstanceRunning || s.in.plan.here(ev.Task) ||
+	if t == nil || t.State != TaskReady || s.in.State != InstanceRunning || s.in.InMaster(ev.Task) ||
 		ev.Token == "" || ev.Worker == "" {
 		s.fx.Stale = true
 		return
@@ -213,6 +223,8 @@ func (in *Instance) outcome() (InstanceState, Reason) {
 	switch {
 	case in.Reason == ReasonTimeout:
 		return InstanceFailed, ReasonTimeout
+	case in.State == InstanceStopping && killed && in.Reason.displaced():
+		return InstanceStopped, in.Reason
 	case in.State == InstanceStopping && killed && forced:
 		return InstanceStopped, ReasonForcedStop
 	case in.State == InstanceStopping && killed:
@@ -312,7 +324,7 @@ func (s *step) task(i int) *TaskInstance {
 
 // here says that a task runs in the master: it holds no worker.
 func (p *Plan) here(i int) bool {
-	return p.Definition.Tasks[i].Type == TypeWait || p.rules[i].branches != nil
+	return p.Definition.Tasks[i].Type == TypeWait || p.Definition.Tasks[i].Type == TypeDependent || p.rules[i].branches != nil
 }
 
 // instanceTimer is a timer of the instance's own.

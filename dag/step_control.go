@@ -10,6 +10,9 @@ func (s *step) control(c Control) {
 		result = s.resume(c.By)
 	case VerbStop:
 		result = s.stop(c)
+	case VerbReplace:
+		c.Reason = ReasonReplaced
+		result = s.stop(c)
 	case VerbKill:
 		result = s.eachTask(c, s.killByUser)
 	case VerbSkip:
@@ -37,6 +40,7 @@ func (s *step) pause(by string) string {
 		return ResultNotRunning
 	}
 	s.enterInstance(InstancePausing, s.in.Reason, by)
+	s.orderAll(VerbPause)
 	for i := range s.in.Tasks {
 		if s.in.Tasks[i].State == TaskReady {
 			s.do(Dequeue{Task: i})
@@ -56,6 +60,7 @@ func (s *step) resume(by string) string {
 		return ResultNotPaused
 	}
 	s.enterInstance(InstanceRunning, s.in.Reason, by)
+	s.orderAll(VerbResume)
 	var ready []int // before a branch task makes others so
 	for i := range s.in.Tasks {
 		if s.in.Tasks[i].State == TaskReady {
@@ -85,7 +90,11 @@ func (s *step) stop(c Control) string {
 			return ResultAlready
 		}
 	case InstanceSubmitted, InstanceSerialWait, InstanceRunning, InstancePausing, InstancePaused:
-		s.enterInstance(InstanceStopping, s.in.Reason, c.By)
+		reason := s.in.Reason
+		if c.Reason != "" && reason == "" {
+			reason = c.Reason
+		}
+		s.enterInstance(InstanceStopping, reason, c.By)
 		if s.in.Deadline != 0 {
 			s.in.Deadline = 0
 			s.do(Disarm{Timer: instanceTimer(TimerInstance)})
@@ -203,7 +212,7 @@ func (s *step) withdraw(i int) {
 	}
 }
 
-// kill asks the worker to end a live attempt.
+// kill asks the worker, or the child, to end a live attempt.
 func (s *step) kill(i int, reason Reason, by string) {
 	t := &s.in.Tasks[i]
 	a := &t.Attempt
@@ -214,7 +223,7 @@ func (s *step) kill(i int, reason Reason, by string) {
 	s.enter(i, TaskKilling, reason)
 	s.fx.Attempts = append(s.fx.Attempts, *a)
 	s.tellOf(i, a.Number, by)
-	s.do(Kill{Attempt: *a})
+	s.tellToEnd(a, false)
 }
 
 // rekill changes why an attempt is being killed; the worker has been asked already.
@@ -272,7 +281,7 @@ func (s *step) killAll(reason Reason, force bool) {
 func (s *step) giveUp(i int) {
 	a := &s.in.Tasks[i].Attempt
 	a.KillReason = ReasonForcedStop
-	s.do(Kill{Attempt: *a})
+	s.tellToEnd(a, true)
 	s.endAttempt(i, AttemptKilled, ReasonForcedStop)
 	s.enter(i, TaskKilled, ReasonForcedStop)
 	s.tell(i, "")

@@ -134,6 +134,11 @@ func (s *step) rerun(c Control) string {
 		}
 	}
 	chosen := in.plan.reach(c.Tasks, c.Scope)
+	for i := range in.Tasks {
+		if chosen == nil || chosen[i] {
+			in.Tasks[i].Child = 0 // what is run again begins anew
+		}
+	}
 	s.again(c.By, nil, func(i int) bool { return chosen == nil || chosen[i] })
 	return ResultApplied
 }
@@ -173,16 +178,23 @@ func (s *step) again(by string, forced []int, reset func(i int) bool) {
 	}
 	for i := range in.Tasks {
 		if t := &in.Tasks[i]; resets[i] {
-			*t = TaskInstance{State: TaskWaiting, Round: in.Round, Attempts: t.Attempts}
+			*t = TaskInstance{State: TaskWaiting, Round: in.Round, Attempts: t.Attempts, Child: t.childKept()}
 			s.touch(i)
 		}
 	}
 	in.recount()
-	s.run(by)
+	if in.Limited {
+		in.FinishedAt = 0
+		s.enterInstance(InstanceSerialWait, "", by)
+	} else {
+		s.run(by)
+	}
 	for _, i := range forced {
 		s.tellOf(i, 0, by)
 	}
-	s.startRoots(false) // what stays failed still fails what waits for it
+	if !in.Limited {
+		s.startRoots(false) // what stays failed still fails what waits for it
+	}
 }
 
 // recount derives the counters from the rows.

@@ -10,6 +10,9 @@ func (s *step) startHere(i int) (ended bool) {
 		s.choose(i)
 		return true
 	}
+	if s.dependent(i) {
+		return s.startDependent(i)
+	}
 	s.startWait(i)
 	return false
 }

@@ -24,7 +24,7 @@ type workflowText struct {
 	Params      document.Entries[paramText] `json:"params" rule:"max=1000" editor:"params" doc:"Parameters of the workflow by name. Tasks see them as environment variables. One without a default must be given at the start."`
 	Timeout     *timeoutText                `json:"timeout" editor:"timeout" doc:"How long a round of an instance may take."`
 	OnFailure   string                      `json:"on_failure" rule:"enum=continue|end|compensate" default:"continue" doc:"What a failed task does to the rest: other branches continue, everything ends, or everything ends and what succeeded is undone."`
-	Concurrency document.Later              `json:"concurrency"`
+	Concurrency *concurrencyText            `json:"concurrency" editor:"concurrency" doc:"How many instances of the workflow may run at a time. Nothing is no limit."`
 	Tasks       []taskText                  `json:"tasks" rule:"required,min=1,max=10000" editor:"tasks" doc:"The tasks of the workflow."`
 }
 

@@ -16,7 +16,8 @@ func (w *workflowText) definition() (*Definition, []FieldError) {
 	def := &Definition{
 		Name: w.Name, Description: w.Description,
 		Timeout: w.Timeout.timeout(), OnFailure: OnFailure(w.OnFailure),
-		Tasks: make([]Task, len(w.Tasks)),
+		Concurrency: w.Concurrency.concurrency(),
+		Tasks:       make([]Task, len(w.Tasks)),
 	}
 	errs := CheckName("name", w.Name)
 	if err := checkText("description", w.Description); err != nil {

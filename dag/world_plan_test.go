@@ -68,6 +68,13 @@ func parsePlan(t *testing.T, words, lines []string) *Plan {
 		if opt["wait"] != "" {
 			task.Type, task.Spec = TypeWait, napSpec{duration(t, opt["wait"])}
 		}
+		if opt["sub"] != "" {
+			task.Type, task.Spec = TypeSubWorkflow, &SubWorkflowSpec{Workflow: opt["sub"]}
+			task.Outputs = []string{"out"}
+		}
+		if opt["dependent"] != "" {
+			task.Type, task.Spec, task.Outputs = TypeDependent, &DependentSpec{}, []string{"out"}
+		}
 		task.Retry.Times, _ = strconv.Atoi(opt["retry"])
 		task.Retry.Backoff, _ = strconv.ParseFloat(opt["backoff"], 64)
 		task.Retry.Delay = duration(t, opt["delay"])

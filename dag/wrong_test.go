@@ -24,20 +24,19 @@ var wrongTexts = []struct {
 		{3, "tasks[0].url", "unknown_field", `a shell task has no key "url"`},
 	}},
 	{"unknown type lists the known ones", tasksText("  - {name: a, type: shll, script: x}"), []wrong{
-		{3, "tasks[0].type", "unknown_type", `known are shell, python, http, noop, wait, switch, conditions; did you mean "shell"?`},
+		{3, "tasks[0].type", "unknown_type", `known are shell, python, http, noop, wait, sub_workflow, dependent, switch, conditions; did you mean "shell"?`},
 	}},
 	{"missing type", tasksText("  - {name: a, script: x}"), []wrong{{3, "tasks[0].type", "required", ""}}},
-	{"reserved keys", "name: w\nconcurrency: {limit: 1}\n" +
+	{"reserved keys", "name: w\n" +
 		"tasks:\n  - name: a\n    type: noop\n    when: x\n    environment: x\n    task_group: x\n    delay: 1s\n    uses: x\n    cache: x\n    on_lost: x\n    raw: true\n", []wrong{
-		{2, "concurrency", "not_available", "later version"},
-		{6, "tasks[0].when", "unknown_name", "x"},
-		{7, "tasks[0].environment", "not_available", ""},
-		{8, "tasks[0].task_group", "not_available", ""},
-		{9, "tasks[0].delay", "not_available", ""},
-		{10, "tasks[0].uses", "not_available", ""},
-		{11, "tasks[0].cache", "not_available", ""},
-		{12, "tasks[0].on_lost", "not_available", ""},
-		{13, "tasks[0].raw", "not_available", ""},
+		{5, "tasks[0].when", "unknown_name", "x"},
+		{6, "tasks[0].environment", "not_available", ""},
+		{7, "tasks[0].task_group", "not_available", ""},
+		{8, "tasks[0].delay", "not_available", ""},
+		{9, "tasks[0].uses", "not_available", ""},
+		{10, "tasks[0].cache", "not_available", ""},
+		{11, "tasks[0].on_lost", "not_available", ""},
+		{12, "tasks[0].raw", "not_available", ""},
 	}},
 	{"compensate", tasksText(
 		"  - {name: a, type: noop, compensate: {}}",
@@ -56,6 +55,14 @@ var wrongTexts = []struct {
 		{7, "tasks[4].compensate.env.PORPOISE_X", "reserved_name", ""},
 		{8, "tasks[5].compensate", "wrong_type", "a map"},
 	}},
+	{"concurrency", "name: w\nparams: {region: eu}\nconcurrency: {limit: 0, when_full: queue, key: \"${region}-${zone}-${a.rows}\", places: 3}\ntasks:\n" + noop("a"), []wrong{
+		{3, "concurrency.limit", "out_of_range", "1 to 10000"},
+		{3, "concurrency.when_full", "not_in_enum", "wait, discard or replace"},
+		{3, "concurrency.key", "unknown_name", "${zone}"},
+		{3, "concurrency.places", "unknown_field", "places"},
+	}},
+	{"concurrency without a limit", "name: w\nconcurrency: {when_full: wait}\ntasks:\n" + noop("a"), []wrong{{2, "concurrency.limit", "required", "limit"}}},
+	{"concurrency as a number", "name: w\nconcurrency: 2\ntasks:\n" + noop("a"), []wrong{{2, "concurrency", "wrong_type", "a map"}}},
 	{"on_failure unknown", "name: w\non_failure: stop\ntasks:\n" + noop("a"), []wrong{{2, "on_failure", "not_in_enum", "continue, end or compensate"}}},
 	{"wrong types", tasksText("  - name: 5", "    type: noop", "    allow_failure: 1", "    needs: x", "    priority: 7", "    outputs: {a: b}"), []wrong{
 		{3, "tasks[0].name", "wrong_type", "a text in quotes"},

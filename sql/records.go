@@ -67,6 +67,9 @@ type Start struct {
 	RerunOf      int64
 	By           string
 	At           dag.Millis
+	// Parent is what a child instance is tied to, Depth how many parents are above it.
+	Parent Parent
+	Depth  int
 	// Idempotency is the start's Idempotency-Key with its owner; zero where none was given.
 	Idempotency Idempotency
 }
@@ -110,6 +113,9 @@ type InstanceRow struct {
 	StartedAt    dag.Millis
 	FinishedAt   dag.Millis
 	Deadline     dag.Millis
+	Concurrency  dag.Concurrency // of the workflow's published version; joined
+	Parent       Parent          // zero where it is no child
+	Depth        int             // how many parents are above it
 }
 
 // TaskRow is a task instance as it stands in the store; Index is its place in the plan.
@@ -167,8 +173,11 @@ type ControlRow struct {
 	Force      bool
 	By         string
 	At         dag.Millis
-	AppliedAt  dag.Millis
-	Result     string
+	// Attempt and Child are of VerbChildEnded: the attempt that waited, and the instance that ended.
+	Attempt   int
+	Child     int64
+	AppliedAt dag.Millis
+	Result    string
 }
 
 // Claim is one command that a master takes: the transaction deletes the command row
@@ -202,7 +211,13 @@ type Transition struct {
 	Effects  *dag.Effects
 	// Release clears the owner: the instance is final, or rests.
 	Release bool
-	At      dag.Millis
+	// Woke is set by Commit where its transaction made commands that any master may take.
+	Woke bool
+	At   dag.Millis
 	// Grace is how long a kill may take before it is one by force.
 	Grace time.Duration
+	// Parent is the instance that this one is a child of; 0 for none. By stands in what parents and
+	// children write to each other.
+	Parent int64
+	By     string
 }

@@ -44,8 +44,23 @@ type Store interface {
 	Retake(ctx context.Context, owner string, ids []int64) ([]sql.Claimed, error)
 	// Standings returns how the owner's instances above after stand, by id.
 	Standings(ctx context.Context, owner string, after int64, limit int) ([]sql.Standing, error)
+	// Enter asks for a place for each instance under the limit of its workflow.
+	Enter(ctx context.Context, entries []sql.Entry) (answers []sql.Admission, woke bool, err error)
 	// ExtendAttempts gives running attempts of the owner more time.
 	ExtendAttempts(ctx context.Context, owner string, now dag.Millis, keys []sql.AttemptKey) error
+	Definitions
+	Runs
+	// Children returns those of the instances that there are, as children of their parents.
+	Children(ctx context.Context, ids []int64) ([]sql.ChildRow, error)
+	// NextIDs returns the first of n ids that are nobody else's.
+	NextIDs(ctx context.Context, n int) (int64, error)
+}
+
+// Definitions find what a child instance is to run; each returns sql.ErrNotFound where there is nothing.
+type Definitions interface {
+	Project(ctx context.Context, name string) (sql.Project, error)
+	Workflow(ctx context.Context, projectID int64, name string) (sql.Workflow, error)
+	Version(ctx context.Context, workflowID int64, n int) (sql.Version, error)
 }
 
 // Work is a ready task that is offered to the dispatcher.
@@ -96,9 +111,14 @@ type Config struct {
 	Alarms     Alarms
 	// Publish is told of each committed change; it must not block.
 	Publish func(*rpc.Change)
-	Logger  hclog.Logger
+	// Hint is told of rows that were written for other instances and their masters, this one among them; it
+	// must not block. Nil is nobody.
+	Hint   func(*rpc.Hint)
+	Logger hclog.Logger
 	// LostWorker is told of attempts that ended with their worker; nil is nobody. It must not block.
 	LostWorker func(LostWorker)
+	// Woken is told that commands were written which any master may take; nil is nobody. It must not block.
+	Woken func()
 	// Sure says whether this master knows itself to be registered: only then may it call the
 	// attempts of an absent worker lost. Nil is always.
 	Sure func(now time.Time) bool
@@ -134,13 +154,16 @@ type Engine struct {
 	leaving bool               // mail is refused
 	closed  bool
 
-	runnable *runQueue
-	commits  *commitQueue
-	controls *idQueue
-	wakes    *idQueue         // evicted instances that something came for
-	retakes  *idQueue         // instances that made the engine panic
-	batch    []sql.Transition // CommitOnce's own
-	away     atomic.Bool      // the store did not answer since the last Verify
+	runnable   *runQueue
+	commits    *commitQueue
+	controls   *idQueue
+	wakes      *idQueue    // evicted instances that something came for
+	retakes    *idQueue    // instances that made the engine panic
+	entries    *entryQueue // instances that ask for a place under a limit
+	children   *children
+	dependents *dependents
+	batch      []sql.Transition // CommitOnce's own
+	away       atomic.Bool      // the store did not answer since the last Verify
 }
 
 // New returns an engine without instances.
@@ -157,31 +180,40 @@ func New(c Config) *Engine {
 	if c.LostWorker == nil {
 		c.LostWorker = func(LostWorker) {}
 	}
+	if c.Woken == nil {
+		c.Woken = func() {}
+	}
 	if c.Sure == nil {
 		c.Sure = func(time.Time) bool { return true }
+	}
+	if c.Hint == nil {
+		c.Hint = func(*rpc.Hint) {}
 	}
 	if c.Token == nil {
 		c.Token = rand.Text
 	}
 	return &Engine{
-		Config:   c,
-		log:      c.Logger.Named("engine"),
-		plans:    newPlans(),
-		nodes:    newNodes(c.Now),
-		actors:   make(map[int64]*actor),
-		evicted:  make(map[int64]struct{}),
-		crashes:  make(map[int64]int),
-		runnable: newRunQueue(),
-		commits:  newCommitQueue(),
-		controls: newIDQueue(),
-		wakes:    newIDQueue(),
-		retakes:  newIDQueue(),
+		Config:     c,
+		log:        c.Logger.Named("engine"),
+		plans:      newPlans(),
+		nodes:      newNodes(c.Now),
+		actors:     make(map[int64]*actor),
+		evicted:    make(map[int64]struct{}),
+		crashes:    make(map[int64]int),
+		runnable:   newRunQueue(),
+		commits:    newCommitQueue(),
+		controls:   newIDQueue(),
+		wakes:      newIDQueue(),
+		retakes:    newIDQueue(),
+		entries:    newEntryQueue(),
+		children:   newChildren(),
+		dependents: newDependents(),
 	}
 }
 
 // Run steps instances until ctx ends. What is then in memory is dropped: the rows hold
 // all of it, and the next owner goes on from them. Its goroutines only call StepOne, CommitOnce,
-// ControlOnce, ControlAll, WakeOnce, Sweep and Evict, which one goroutine may call itself instead
+// ControlOnce, ControlAll, WakeOnce, EnterOnce, Sweep, Evict, ChildrenOnce, PollChildren and DependentsOnce, which one goroutine may call itself instead
 // of Run, in any order.
 func (e *Engine) Run(ctx context.Context) error {
 	var group errgroup.Group
@@ -190,7 +222,8 @@ func (e *Engine) Run(ctx context.Context) error {
 		group.Go(guard.Loop(ctx, e.log, "stepper", e.stepper))
 	}
 	for name, loop := range map[string]func(context.Context) error{
-		"committer": e.committer, "controller": e.controller, "waker": e.waker, "sweeper": e.sweeper,
+		"committer": e.committer, "controller": e.controller, "waker": e.waker, "sweeper": e.sweeper, "enterer": e.enterer,
+		"children": e.childLoop, "dependents": e.dependentLoop,
 	} {
 		group.Go(guard.Loop(ctx, e.log, name, loop))
 	}

@@ -18,8 +18,11 @@ func (e *Engine) follow(a *actor, done *commit) bool {
 			e.nodes.started(a.in.ID, attempt.Task, attempt.Number)
 		}
 	}
+	e.children.note(a.in.ID, done.fx.Attempts)
+	e.dependents.note(a, done.fx.Attempts)
 	e.act(a, done)
 	e.answer(done)
+	e.hint(a, done)
 	e.Publish(&rpc.Change{
 		InstanceId: a.in.ID, WorkflowId: a.ids.workflow, ProjectId: a.ids.project,
 		Seq: a.in.Seq, State: string(a.in.State),

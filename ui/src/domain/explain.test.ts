@@ -8,6 +8,7 @@ import { remedyOf, rootCauses, sentenceOf, whyKeys } from "./explain";
 const codes: string[] = JSON.parse(readFileSync(new URL("../../../apiserver/testdata/explain_codes.json", import.meta.url), "utf8"));
 
 const argsOf: Record<string, string>[] = [
+  { task: "a", child: "5" },
   {},
   { task: "a" },
   { task: "a", worker: "w" },

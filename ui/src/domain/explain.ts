@@ -83,7 +83,13 @@ export const whyKeys = [
   "noSlots",
   "noFreeSlot",
   "workerGone",
+  "runningChild",
+  "killingChild",
+  "child",
   "held",
+  "holdsPlace",
+  "placeAhead",
+  "placeReplaced",
 ] as const;
 export type WhyKey = (typeof whyKeys)[number];
 
@@ -102,9 +108,16 @@ const table: Record<string, Choose> = {
   waiting: (e, args) => (args.needs !== undefined ? "waiting" : (e.causes ?? []).length > 0 ? "waitingBegin" : "waitingItself"),
   ready: always("ready"),
   dispatched: always("dispatched"),
-  running: (_, args) => (args.task === undefined ? "instanceRunning" : args.worker === undefined ? "runningWait" : "running"),
+  running: (_, args) =>
+    args.task === undefined
+      ? "instanceRunning"
+      : args.child !== undefined
+        ? "runningChild"
+        : args.worker === undefined
+          ? "runningWait"
+          : "running",
   retry_wait: always("retryWait"),
-  killing: always("killing"),
+  killing: (_, args) => (args.child === undefined ? "killing" : "killingChild"),
   upstream_failed: always("upstreamFailed"),
   success: ofTask("taskSuccess", "success"),
   forced_success: always("forcedSuccess"),
@@ -130,7 +143,11 @@ const table: Record<string, Choose> = {
   no_slots: always("noSlots"),
   no_free_slot: always("noFreeSlot"),
   worker_gone: always("workerGone"),
+  child: always("child"),
   held: always("held"),
+  holds_place: always("holdsPlace"),
+  place_ahead: always("placeAhead"),
+  place_replaced: always("placeReplaced"),
 };
 
 const counted: Partial<Record<WhyKey, string>> = {
@@ -143,6 +160,7 @@ const counted: Partial<Record<WhyKey, string>> = {
   stopping: "active",
   more: "count",
   noFreeSlot: "slots",
+  placeAhead: "count",
 };
 
 /** sentenceOf finds the words for a reason; undefined where this console does not know its code. */

@@ -154,6 +154,12 @@ export const form = {
   "form.help.connect_timeout": "How long making the connection may take.",
   "form.field.for": "For",
   "form.help.for": "How long to wait, from the moment when the task is ready.",
+  "form.field.workflow": "Workflow",
+  "form.help.workflow": "The workflow that the task runs, by its name. Its parameters are those of the task.",
+  "form.field.project": "Project",
+  "form.help.project": "The project of that workflow, where it is another one. You must be an operator there.",
+  "form.field.version": "Version",
+  "form.help.version": "The version to run; where nothing is said, the one that is published when the task starts.",
   "form.field.until": "Until",
   "form.help.until": "The moment to wait for, with its offset, such as 2026-03-29T04:00:00+02:00; one that has passed does not wait.",
   "form.field.params": "Parameters",
@@ -220,4 +226,14 @@ export const form = {
   "form.help.description": "What the workflow is for, in words.",
   "form.field.on_failure": "On failure",
   "form.help.on_failure": "What a failed task does to the rest: other branches continue, or everything ends.",
+  "form.field.concurrency": "Concurrency",
+  "form.help.concurrency": "How many instances of the workflow may run at a time. Nothing is no limit.",
+  "form.field.concurrency.limit": "Limit",
+  "form.help.concurrency.limit": "How many instances of the workflow, or of one key, may run at a time.",
+  "form.field.concurrency.when_full": "When full",
+  "form.help.concurrency.when_full":
+    "What becomes of an instance for which there is no place: it waits its turn, ends at once as stopped, or stops the oldest ones and takes their place.",
+  "form.field.concurrency.key": "Key",
+  "form.help.concurrency.key":
+    "Instances with the same text share the places. Parameters of the workflow and built-in ones may be put in by name.",
 } as const;
