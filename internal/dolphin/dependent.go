@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/interval"
 )
 
@@ -91,12 +92,63 @@ func (w *writing) dependItem(o *object) mapping {
 		m.set(keyTask, w.dependTask(o, taskCode))
 	}
 	m.set(keyDate, w.date(o))
-	if o.flag("parameterPassing") {
+	if o.flag("parameterPassing") && !w.im.knows(code, taskCode) {
 		t.notes.add(codeDepParams, o.path("parameterPassing"))
 	}
 	o.drop("dependentType", "cycle", "status", "state", "key")
 	o.rest(codeUnknownField)
 	return m
+}
+
+// knows tells whether what is depended on is in the export.
+func (im *importer) knows(code, taskCode int64) bool {
+	if taskCode > 0 {
+		return im.tasks[taskCode] != nil
+	}
+	return im.flows[code] != nil
+}
+
+// passedBy lists the outputs that a dependency passes on: those of the task that it names, or
+// of all tasks of the workflow.
+func (im *importer) passedBy(t *task) {
+	if t.kind != kindDependent {
+		return
+	}
+	o := newObject(t.params.path("dependence"), t.params.fields["dependence"], &notes{}) // dependent reports what is wrong with it
+	for _, g := range o.objects("dependTaskList") {
+		for _, item := range g.objects("dependItemList") {
+			if !item.flag("parameterPassing") {
+				continue
+			}
+			for _, up := range im.dependedOn(item) {
+				t.takes(up.outputs, item.path("parameterPassing"))
+			}
+		}
+	}
+}
+
+// dependedOn returns the tasks of the export that an item stands for.
+func (im *importer) dependedOn(item *object) []*task {
+	if code := item.number("depTaskCode", depWorkflow); code > 0 {
+		if up := im.tasks[code]; up != nil {
+			return []*task{up}
+		}
+		return nil
+	}
+	if f := im.flows[item.number("definitionCode", 0)]; f != nil {
+		return f.tasks
+	}
+	return nil
+}
+
+// takes makes outputs of others those of the task, too.
+func (t *task) takes(outputs params, at string) {
+	for i := range outputs {
+		if o := &outputs[i]; len(t.outputs) < dag.MaxOutputs && t.outputs.named(o.name) == nil {
+			t.outputs = append(t.outputs, *o)
+			t.notes.add(codeDepOutput, at, o.name)
+		}
+	}
 }
 
 func (w *writing) dependTask(o *object, code int64) string {

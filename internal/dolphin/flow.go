@@ -15,6 +15,7 @@ const (
 	kindHTTP       = "HTTP"
 	kindSwitch     = "SWITCH"
 	kindConditions = "CONDITIONS"
+	kindDependent  = "DEPENDENT"
 )
 
 // byType writes the keys of the task's type. A type that does not exist here becomes a script
@@ -37,7 +38,7 @@ func (w *writing) byType() {
 		w.conditions()
 	case "SUB_PROCESS", "SUB_WORKFLOW":
 		w.sub()
-	case "DEPENDENT":
+	case kindDependent:
 		w.dependent()
 	default:
 		w.missing()

@@ -60,6 +60,9 @@ func Import(text []byte, o Options) (*Result, error) {
 	im.name()
 	for _, f := range im.list {
 		f.globals()
+		for _, t := range f.tasks {
+			t.locals()
+		}
 	}
 	result := &Result{Findings: im.notes.list}
 	for _, f := range im.list {

@@ -91,6 +91,7 @@ const (
 	codeDepDate       = "dependent_date"
 	codeDepMonthEnd   = "dependent_month_end"
 	codeDepAllTasks   = "dependent_all_tasks"
+	codeDepOutput     = "dependent_output"
 	codeDepParams     = "dependent_params"
 	codeDepWait       = "dependent_failure_wait"
 	codeNoType        = "no_task_type"
@@ -202,7 +203,8 @@ var rules = []Rule{
 	{codeDepDate, "dateValue", Hand, "date", "the date value is not known"},
 	{codeDepMonthEnd, "dateValue thisMonthEnd", Changed, "date", "thisMonthEnd is the month's last day here; there it was its first"},
 	{codeDepAllTasks, "depTaskCode -1", Changed, "workflow", "all tasks of a workflow are the workflow as a whole; runs of only some tasks do not count"},
-	{codeDepParams, "parameterPassing", Hand, "", "parameters of what is depended on are not passed on by this definition"},
+	{codeDepOutput, "parameterPassing", Mapped, "outputs", "the outputs of what is depended on are passed on"},
+	{codeDepParams, "parameterPassing", Hand, "outputs", "what is depended on is not in the export: list the outputs that it passes on"},
 	{codeDepWait, "failurePolicy, failureWaitingTime", Hand, "on_failure", "a wait after a failure has no limit of its own here: give the task a timeout"},
 	{codeNoType, "taskType", None, "type: shell", "the task type does not exist here: a script that fails stands in its place"},
 

@@ -33,8 +33,8 @@ func (im *importer) workflow(f *flow) (Workflow, error) {
 
 	var tasks list
 	for _, t := range f.tasks {
-		t.locals()
 		im.passOn(t)
+		im.passedBy(t)
 		f.gives(t)
 	}
 	for _, t := range f.tasks {
