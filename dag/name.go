@@ -82,6 +82,10 @@ func isIdentifier(name string) bool {
 	return name != "" && len(name) <= MaxName
 }
 
+// CheckVariable holds the name of a parameter or an output against the rules: letters, digits
+// and underscores, no digit in front, and none of those that change how processes run.
+func CheckVariable(field, name string) []FieldError { return checkVariable(field, name, "a parameter") }
+
 // checkVariable checks the name of a parameter or an output. Both become environment
 // variables, so that names which change how an interpreter starts are refused.
 func checkVariable(field, name, what string) []FieldError {

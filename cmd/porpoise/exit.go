@@ -19,6 +19,7 @@ const (
 	exitUsage       = 2   // wrong flags, configuration or input; nothing was done
 	exitUnreachable = 3   // no server, or one that can't serve now: try again
 	exitRefused     = 4   // the server said no: not found, not allowed, not possible in this state
+	exitByHand      = 5   // import: it was done, and something is left to do by hand
 	exitInterrupted = 130 // ended by Ctrl-C, as shells have it
 )
 
@@ -28,6 +29,7 @@ const exitHelp = `Exit codes:
   2    wrong flags, configuration or input; nothing was done
   3    the server cannot be reached or cannot serve now
   4    the server refused: not found, not allowed, or not possible in this state
+  5    done, but something is left to do by hand (import)
   130  interrupted`
 
 // failure is an error whose exit code is known. A nil err has been told already.
