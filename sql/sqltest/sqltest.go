@@ -70,6 +70,7 @@ var cases = []struct {
 	{"ChildrenComeWithTheirParentsCommit", childrenComeWithTheirParentsCommit},
 	{"AnEndedChildWakesItsParent", anEndedChildWakesItsParent},
 	{"AParentAndItsChildMayCommitTogether", aParentAndItsChildMayCommitTogether},
+	{"DependenciesFindTheirRuns", dependenciesFindTheirRuns},
 	{"OwnedInstancesCanBeLoadedAgain", ownedInstancesCanBeLoadedAgain},
 	{"VersionsAreSavedByMatch", versionsAreSavedByMatch},
 	{"FirstSavesOfOneNameMakeOneWorkflow", firstSavesOfOneNameMakeOneWorkflow},
