@@ -110,7 +110,7 @@ func onInstance(v dag.Verb, in sql.InstanceRow, force bool) verdict {
 			if in.Round > 1 {
 				return done
 			}
-		case dag.VerbRerun:
+		case dag.VerbRerun, dag.VerbReplace:
 		}
 	case dag.InstancePausing, dag.InstancePaused:
 		switch v {
@@ -118,7 +118,7 @@ func onInstance(v dag.Verb, in sql.InstanceRow, force bool) verdict {
 			return done
 		case dag.VerbResume, dag.VerbStop, dag.VerbKill, dag.VerbSkip, dag.VerbForceSuccess:
 			return wish
-		case dag.VerbRecover, dag.VerbRerun:
+		case dag.VerbRecover, dag.VerbRerun, dag.VerbReplace:
 		}
 	case dag.InstanceStopping:
 		switch {
@@ -135,7 +135,7 @@ func onInstance(v dag.Verb, in sql.InstanceRow, force bool) verdict {
 			if in.State == dag.InstanceStopped {
 				return done
 			}
-		case dag.VerbPause, dag.VerbResume, dag.VerbKill, dag.VerbSkip:
+		case dag.VerbPause, dag.VerbResume, dag.VerbKill, dag.VerbSkip, dag.VerbReplace:
 		}
 	case dag.InstanceSuccess:
 		switch v {
@@ -143,7 +143,7 @@ func onInstance(v dag.Verb, in sql.InstanceRow, force bool) verdict {
 			return wish
 		case dag.VerbForceSuccess:
 			return done
-		case dag.VerbPause, dag.VerbResume, dag.VerbStop, dag.VerbKill, dag.VerbSkip, dag.VerbRecover:
+		case dag.VerbPause, dag.VerbResume, dag.VerbStop, dag.VerbKill, dag.VerbSkip, dag.VerbRecover, dag.VerbReplace:
 		}
 	case dag.InstanceQuarantined:
 	}

@@ -71,6 +71,9 @@ func (s *Server) explanationOf(ctx context.Context, row sql.InstanceRow, name st
 	if err := s.addChildren(ctx, inst, plan, depth, &e); err != nil {
 		return e, err
 	}
+	if err := s.addPlace(ctx, inst, &e); err != nil {
+		return e, err
+	}
 	return e, s.addHold(ctx, inst.State, &e)
 }
 
@@ -115,7 +118,8 @@ func (s *Server) addLive(ctx context.Context, live []dag.Attempt, t sql.TaskRow)
 func explainCodes() []string {
 	codes := append(dag.ExplanationCodes(), "message", "output", "child", interval.CodeSatisfied, interval.CodeFirstRun, interval.CodeMissing,
 		interval.CodeOpen, interval.CodeFailure, interval.CodeGone, interval.CodeValue, interval.CodeAll, interval.CodeAny, interval.CodeHeld,
-		"no_master", "no_owner", "no_worker", "no_slots", "no_free_slot", "worker_gone", "held")
+		"no_master", "no_owner", "no_worker", "no_slots", "no_free_slot", "worker_gone", "held",
+		"holds_place", "place_ahead", "place_replaced")
 	slices.Sort(codes)
 	return codes
 }

@@ -82,6 +82,10 @@ func (s *Server) releaseQuarantine(ctx context.Context, _ *InstancePath) (*contr
 	if errors.Is(err, sql.ErrStale) {
 		return nil, wrongField(http.StatusConflict, "state", "wrong_state", string(c.instance.State), "the instance is %s, not %s", c.instance.State, dag.InstanceQuarantined)
 	}
+	if errors.Is(err, sql.ErrFull) {
+		return nil, wrongField(http.StatusConflict, "state", "at_limit", string(c.instance.State),
+			"its workflow runs as many instances as its concurrency allows: wait until one has ended, or stop one")
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -78,6 +78,7 @@ type InstanceStore interface {
 	InstanceCounts(ctx context.Context, f sql.InstanceFilter) (map[dag.InstanceState]int, error)
 	InstanceHistogram(ctx context.Context, f sql.InstanceFilter, buckets int) (sql.Histogram, error)
 	Neighbours(ctx context.Context, in sql.InstanceRow) (sql.Neighbours, error)
+	Place(ctx context.Context, instance int64) (sql.PlaceInLine, error)
 	Tasks(ctx context.Context, instanceID int64, page sql.Page) ([]sql.TaskRow, string, error)
 	Task(ctx context.Context, instanceID int64, name string) (sql.TaskRow, error)
 	Attempts(ctx context.Context, instanceID int64, task int) ([]sql.AttemptRow, error)

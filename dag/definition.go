@@ -16,6 +16,7 @@ type Definition struct {
 	Params      []Param
 	Timeout     Timeout
 	OnFailure   OnFailure
+	Concurrency Concurrency
 	Tasks       []Task
 }
 
@@ -26,6 +27,8 @@ type OnFailure string
 const (
 	OnFailureContinue OnFailure = "continue" // other branches go on; tasks below become upstream_failed
 	OnFailureEnd      OnFailure = "end"      // running tasks are killed, nothing more starts
+	// OnFailureCompensate is OnFailureEnd, after which what succeeded is undone, the latest first.
+	OnFailureCompensate OnFailure = "compensate"
 )
 
 // TimeoutAction says what happens when a timeout passes.
@@ -96,6 +99,7 @@ type Task struct {
 	Join         string  // a JoinRule, or an expression over the states of the needs
 	When         string  // an expression; empty: always
 	Finally      bool    // it comes last, after all that does not
+	Compensates  int     // 1 + the index of the task that it undoes; 0 for tasks that undo none
 	Params       []Param // every Default is set: a task's params are values
 	Outputs      []string
 	Env          []EnvVar

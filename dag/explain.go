@@ -23,7 +23,7 @@ type Explanation struct {
 // ExplanationCodes lists every code that Explain gives, so that whoever puts them into
 // words can prove that none is missing.
 func ExplanationCodes() []string {
-	codes := []string{"not_in_scope", "more", "waiting_finally"}
+	codes := []string{"not_in_scope", "more", "waiting_finally", "waiting_undo"}
 	for _, s := range instanceTable.rows {
 		codes = append(codes, string(s.State))
 	}
@@ -113,9 +113,15 @@ func (in *Instance) explainWaiting(now Millis, i int, e *Explanation) {
 			e.Causes = append(e.Causes, c)
 		}
 	}
-	if n == 0 && in.plan.Definition.Tasks[i].Finally {
-		e.Code, e.Args["open"] = "waiting_finally", strconv.Itoa(in.ordinary)
-		e.Text = fmt.Sprintf("%s comes last; %s not finished", in.name(i), are(in.ordinary, "other task"))
+	switch t := &in.plan.Definition.Tasks[i]; {
+	case t.Compensates > 0:
+		e.Code, e.Args["undoes"] = "waiting_undo", in.name(in.undoes(i))
+		e.Text = fmt.Sprintf("%s undoes %s, if the workflow fails", in.name(i), in.name(in.undoes(i)))
+		return
+	case n == 0 && t.Finally:
+		left := in.left(phaseFinally)
+		e.Code, e.Args["open"] = "waiting_finally", strconv.Itoa(left)
+		e.Text = fmt.Sprintf("%s comes last; %s not finished", in.name(i), are(left, "other task"))
 		return
 	}
 	e.Args["needs"] = strconv.Itoa(n)
@@ -233,7 +239,7 @@ func (in *Instance) roots(i int) []Explanation {
 func (in *Instance) explainInstance(now Millis) Explanation {
 	e := Explanation{Code: string(in.State), Args: map[string]string{"instance": strconv.FormatInt(in.ID, 10)}, Since: in.FinishedAt}
 	if !in.State.Final() {
-		e.Args["open"], e.Args["active"] = strconv.Itoa(in.open), strconv.Itoa(in.active)
+		e.Args["open"], e.Args["active"] = strconv.Itoa(in.open()), strconv.Itoa(in.active)
 	}
 	if in.Reason != "" {
 		e.Args["reason"] = string(in.Reason)
@@ -245,7 +251,7 @@ func (in *Instance) explainInstance(now Millis) Explanation {
 	n := 0
 	list := func(want func(t *TaskInstance) bool) {
 		for i := range in.Tasks {
-			if t := &in.Tasks[i]; !want(t) || t.State.Final() && (in.done(i) || in.handled(i)) {
+			if t := &in.Tasks[i]; !want(t) || t.State.Final() && !in.broken(i) {
 				continue
 			}
 			if n++; n <= maxCauses {
@@ -266,22 +272,25 @@ func (in *Instance) sentence() string {
 	case InstanceSubmitted:
 		return "the instance waits for a master to begin it"
 	case InstanceSerialWait:
-		return "the instance waits for earlier instances of its workflow"
+		return "the instance waits for a place: its workflow runs as many as its concurrency allows"
 	case InstanceRunning:
 		if in.Reason == ReasonTimeout {
-			return fmt.Sprintf("the instance ran over its timeout; %s being ended", are(in.open, "task"))
+			return fmt.Sprintf("the instance ran over its timeout; %s being ended", are(in.open(), "task"))
 		}
-		return fmt.Sprintf("the instance runs; %s not finished", are(in.open, "task"))
+		return fmt.Sprintf("the instance runs; %s not finished", are(in.open(), "task"))
 	case InstancePausing:
 		return fmt.Sprintf("the instance pauses as soon as %s no longer on a worker", are(in.active, "task"))
 	case InstancePaused:
-		return fmt.Sprintf("the instance is paused; %s not finished", are(in.open, "task"))
+		return fmt.Sprintf("the instance is paused; %s not finished", are(in.open(), "task"))
 	case InstanceStopping:
 		if in.active == 0 {
 			return "the instance stops as soon as its child instances have ended"
 		}
 		return fmt.Sprintf("the instance stops as soon as %s no longer on a worker", are(in.active, "task"))
 	case InstanceStopped:
+		if in.Reason.displaced() {
+			return "the instance was stopped" + because(in.Reason)
+		}
 		return "the instance was stopped; recover continues it"
 	case InstanceFailed:
 		return "the instance failed" + because(in.Reason)
@@ -294,7 +303,7 @@ func (in *Instance) sentence() string {
 }
 
 func (in *Instance) paused() Explanation {
-	return Explanation{Code: string(in.State), Args: map[string]string{"instance": strconv.FormatInt(in.ID, 10), "open": strconv.Itoa(in.open), "active": strconv.Itoa(in.active)}, Text: "the instance is " + string(in.State) + ", so nothing starts"}
+	return Explanation{Code: string(in.State), Args: map[string]string{"instance": strconv.FormatInt(in.ID, 10), "open": strconv.Itoa(in.open()), "active": strconv.Itoa(in.active)}, Text: "the instance is " + string(in.State) + ", so nothing starts"}
 }
 
 // line begins an explanation about a task.
@@ -366,8 +375,18 @@ func because(r Reason) string {
 		return " because its condition did not hold"
 	case ReasonExpression:
 		return " because an expression could not be decided"
+	case ReasonNotNeeded:
+		return " because there was nothing to undo"
+	case ReasonCompensated:
+		return " and what had succeeded was undone"
+	case ReasonNotCompensated:
+		return " and undoing what had succeeded failed, too"
 	case ReasonNoBranch:
 		return " because no case held and it has no else"
+	case ReasonDiscarded:
+		return " because there was no place for it and when_full is discard"
+	case ReasonReplaced:
+		return " because a newer instance took its place"
 	case ReasonUpstreamFailed, ReasonReturned, ReasonCrashed, ReasonParams:
 	}
 	return " (" + string(r) + ")"

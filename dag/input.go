@@ -4,9 +4,15 @@ package dag
 // The concrete types are below; a stale or repeated one changes nothing.
 type Input interface{ input() }
 
-// Begin starts the first round of an instance that is submitted or in serial_wait. Its
+// Begin starts the round of an instance that is submitted or in serial_wait. In the first round its
 // effects name every task in scope, so that all their rows are written.
 type Begin struct{}
+
+// Queue puts an instance that has not begun into serial_wait: it has no place yet.
+type Queue struct{}
+
+// Discard ends an instance that found no place before it has begun.
+type Discard struct{}
 
 // Assign gives a ready task to a worker that asked for work.
 type Assign struct {
@@ -72,6 +78,8 @@ const (
 	VerbForceSuccess Verb = "force_success" // one task
 	VerbRecover      Verb = "recover"
 	VerbRerun        Verb = "rerun" // the tasks named, in Scope; all when none is named
+	// VerbReplace is a stop on behalf of a newer instance, which takes the place; it is none that people ask for.
+	VerbReplace Verb = "replace"
 )
 
 // Control is one row of the control table. Step always answers it: see Applied.
@@ -82,9 +90,13 @@ type Control struct {
 	Scope Scope
 	Force bool // stop: do not wait for the workers' word
 	By    string
+	// Reason is kept by an instance that stops for it; empty for a stop that somebody asked for.
+	Reason Reason
 }
 
 func (Begin) input()   {}
+func (Queue) input()   {}
+func (Discard) input() {}
 func (Assign) input()  {}
 func (Report) input()  {}
 func (Lost) input()    {}

@@ -26,12 +26,18 @@ type Instance struct {
 	// the start's scope has none: its place holds the zero TaskInstance with State "".
 	Tasks []TaskInstance
 
+	// Limited says that a round needs a place before it begins: recover and rerun leave it in
+	// serial_wait. It is no part of the rows; whoever rebuilds the instance sets it.
+	Limited bool
+
 	plan *Plan
 	// Counters derived from Tasks; Restore rebuilds them.
-	open     int // tasks in scope that are not final
-	ordinary int // of these, tasks that do not come last
-	active   int // tasks with an attempt that a worker holds
+	unfinished [phases]int // tasks in scope that are not final
+	active     int         // tasks with an attempt that a worker holds
 }
+
+// open counts the tasks in scope that are not final.
+func (in *Instance) open() int { return sum(in.unfinished[:]) }
 
 // GroupOf returns the worker group that runs a task: the task's own, unless that is the
 // default one and the start chose another.

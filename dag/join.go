@@ -79,7 +79,7 @@ func (in *Instance) endFor(from, to int) end {
 }
 
 // ownRules are the reasons by which a workflow leaves a task out by itself.
-var ownRules = [...]Reason{ReasonNeedsSkipped, ReasonJoin, ReasonNotChosen, ReasonWhen}
+var ownRules = [...]Reason{ReasonNeedsSkipped, ReasonJoin, ReasonNotChosen, ReasonWhen, ReasonNotNeeded}
 
 // passedOver says that the workflow's own rules left a task out; what people skip, or have
 // disabled, counts as done instead.
@@ -102,7 +102,9 @@ func (in *Instance) judge(i int) (verdict, Reason) {
 	t, r := &in.plan.Definition.Tasks[i], &in.plan.rules[i]
 	n := &in.Tasks[i].needs
 	switch {
-	case t.Finally && in.ordinary > 0:
+	case t.Compensates > 0:
+		return verdictOpen, "" // startUndo says when
+	case t.Finally && in.left(phaseFinally) > 0:
 		return verdictOpen, ""
 	case n.total() == 0:
 		return verdictRun, ""
@@ -211,7 +213,7 @@ func (s *step) meet(i int) (ended bool) {
 	v, reason := s.in.judge(i)
 	switch v {
 	case verdictRun:
-		if s.ending && !s.in.plan.Definition.Tasks[i].Finally {
+		if s.ending && s.in.plan.Definition.Tasks[i].phase() == phaseWork {
 			return false // it is about to be killed with the others
 		}
 		return s.activate(i)
@@ -249,7 +251,8 @@ func (s *step) endWith(i int) {
 	if slices.Contains(ownEndings[:], s.in.Tasks[i].Reason) {
 		return
 	}
-	if s.in.OnFailure == OnFailureEnd && s.in.State != InstanceStopping && !s.in.handled(i) && !s.in.plan.Definition.Tasks[i].Finally {
+	ends := s.in.OnFailure == OnFailureEnd || s.in.OnFailure == OnFailureCompensate
+	if ends && s.in.State != InstanceStopping && !s.in.handled(i) && s.in.plan.Definition.Tasks[i].phase() == phaseWork {
 		s.ending = true
 	}
 }
@@ -263,7 +266,7 @@ func (in *Instance) handled(i int) bool {
 	looked := false
 	for _, n := range in.plan.Succ[i] {
 		t := &in.plan.Definition.Tasks[n]
-		if in.Tasks[n].State == "" || t.Finally {
+		if in.Tasks[n].State == "" || t.phase() != phaseWork {
 			continue
 		}
 		if t.Type != TypeConditions || t.Disabled {
@@ -276,7 +279,7 @@ func (in *Instance) handled(i int) bool {
 
 // startFinally lets the tasks that come last begin, once all others have ended.
 func (s *step) startFinally() {
-	if s.in.ordinary > 0 {
+	if s.in.left(phaseFinally) > 0 {
 		return
 	}
 	for _, i := range s.in.plan.finally {
@@ -288,6 +291,9 @@ func (s *step) startFinally() {
 
 // waits says that a task that has not ended still has to wait for its needs.
 func (in *Instance) waits(i int) bool {
+	if in.plan.Definition.Tasks[i].Compensates > 0 {
+		return in.Tasks[i].State == TaskWaiting
+	}
 	v, _ := in.judge(i)
 	return v == verdictOpen
 }

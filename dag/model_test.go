@@ -282,14 +282,14 @@ func (a *auditor) checkNewAttempt(before *Instance, r Attempt, round *tally) {
 	if fate := slowFate(a.plan, a.in, r.Task); fate != "run" {
 		a.fail("task %d started, its rule says %s", r.Task, fate)
 	}
-	if def.Finally {
+	if def.Finally || def.Compensates > 0 {
 		return
 	}
 	for i := range a.in.Tasks {
 		// One that stayed failed from an earlier round ends nothing, nor does what it blocks.
 		ends := before.Tasks[i].Round == a.in.Round && (before.Tasks[i].State == TaskFailed || before.Tasks[i].State == TaskKilled) &&
-			!slowDone(a.plan, before, i) && !slowHandled(a.plan, before, i) && !a.plan.Definition.Tasks[i].Finally
-		if a.in.OnFailure == OnFailureEnd && ends {
+			!slowDone(a.plan, before, i) && !slowHandled(a.plan, before, i) && !a.plan.Definition.Tasks[i].Finally && a.plan.Definition.Tasks[i].Compensates == 0
+		if (a.in.OnFailure == OnFailureEnd || a.in.OnFailure == OnFailureCompensate) && ends {
 			a.fail("task %d started after task %d was %s, with on_failure end", r.Task, i, before.Tasks[i].State)
 		}
 	}
@@ -373,8 +373,8 @@ func (a *auditor) checkWhole() {
 			a.fail("task %d is %s, instance %s, queued %v", i, t.State, a.in.State, a.queue[i])
 		}
 	}
-	if open != a.in.open || active != a.in.active {
-		a.fail("counted open %d, active %d; kept %d, %d", open, active, a.in.open, a.in.active)
+	if open != a.in.open() || active != a.in.active {
+		a.fail("counted open %d, active %d; kept %d, %d", open, active, a.in.open(), a.in.active)
 	}
 	if a.in.State.Final() != (open == 0) || a.in.State == InstancePaused && active > 0 || a.in.State == InstancePausing && active == 0 {
 		a.fail("instance is %s with %d open and %d active tasks", a.in.State, open, active)
@@ -394,7 +394,7 @@ func (a *auditor) checkNeeds(i int) {
 	t := &a.in.Tasks[i]
 	fate := slowFate(a.plan, a.in, i)
 	switch {
-	case t.State == TaskWaiting && fate != "wait":
+	case t.State == TaskWaiting && fate != "wait" && (a.plan.Definition.Tasks[i].Compensates == 0 || !a.undoing()):
 		a.fail("task %d waits, its rule says %s", i, fate)
 	case t.Round != a.in.Round:
 	case t.State == TaskUpstreamFailed && fate != "block":
@@ -404,6 +404,16 @@ func (a *auditor) checkNeeds(i int) {
 	case t.State.Final() && t.Attempt.Number != 0:
 		a.fail("task %d is %s with a live attempt", i, t.State)
 	}
+}
+
+// undoing says that a task that undoes another is under way.
+func (a *auditor) undoing() bool {
+	for i, t := range a.in.Tasks {
+		if a.plan.Definition.Tasks[i].Compensates > 0 && t.State != "" && t.State != TaskWaiting && !t.State.Final() {
+			return true
+		}
+	}
+	return false
 }
 
 // checkTimers: exactly the timers that the rows call for are armed.

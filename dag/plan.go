@@ -13,6 +13,7 @@ type Plan struct {
 	outputs outputs // which outputs each task sees
 	refs    []bool  // per task: whether its spec has ${name} to be put in
 
+	undo    []int   // tasks that undo others, in topological order
 	finally []int   // tasks that come last, in topological order
 	rules   []rules // per task: when it runs
 }

@@ -58,7 +58,7 @@ func newWorld(t *rapid.T, stops bool) *world {
 	n := len(plan.Order)
 	o := StartOptions{
 		DryRun:    rapid.Bool().Draw(t, "dry_run"),
-		OnFailure: draw(t, "on_failure", []OnFailure{"", OnFailureContinue, OnFailureEnd}),
+		OnFailure: draw(t, "on_failure", []OnFailure{"", OnFailureContinue, OnFailureEnd, OnFailureCompensate, OnFailureCompensate}),
 	}
 	if die(t, "scoped", 3) == 0 {
 		o.StartTasks = rapid.SliceOfN(rapid.IntRange(0, n-1), 1, 3).Draw(t, "start")
@@ -122,7 +122,18 @@ func drawPlan(t *rapid.T) *Plan {
 	for i := max(0, n-die(t, "last", 2)); i < n; i++ { // no ordinary task needs them: edges go upwards
 		def.Tasks[i].Finally = true
 	}
+	for i := range n {
+		if def.Tasks[i].Type == "shell" && !def.Tasks[i].Finally && die(t, "undo", 4) == 0 {
+			def.Tasks = append(def.Tasks, undo(def, i))
+		}
+	}
 	return planOf(def)
+}
+
+// undo is the task that undoes task i.
+func undo(def *Definition, i int) Task {
+	of := &def.Tasks[i]
+	return Task{Name: of.Name + compensateSuffix, Type: "shell", Needs: []string{of.Name}, Compensates: i + 1, Retry: of.Retry}
 }
 
 // drawRules gives a task with needs a condition now and then.

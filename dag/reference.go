@@ -100,6 +100,7 @@ func checkReferences(def *Definition, plan *Plan, rules []rules) []FieldError {
 			r.text(document.FieldKey("params", p.Name), *p.Default, r.builtinOnly)
 		}
 	}
+	r.concurrency()
 	for i := range def.Tasks {
 		if len(r.errs) >= maxPlanErrors {
 			break
@@ -119,7 +120,7 @@ func (r *references) text(field, text string, known func(name string) *FieldErro
 
 func (r *references) task(i int) {
 	t := &r.def.Tasks[i]
-	prefix := taskField(i)
+	prefix := r.def.field(i)
 	upper := func(name string) *FieldError { return r.known(i, name, false) }
 	all := func(name string) *FieldError { return r.known(i, name, true) }
 	for k := range t.Params {
@@ -146,7 +147,7 @@ func (r *references) expressions(i int, known func(name string) *FieldError) {
 	r.rules[i].expressions(func(field string, e *expression.Expression) {
 		for _, name := range e.Names() {
 			if err := known(name); err != nil {
-				err.Field = taskField(i) + "." + field
+				err.Field = r.def.field(i) + "." + field
 				r.errs = append(r.errs, *err)
 			}
 		}

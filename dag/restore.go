@@ -21,7 +21,7 @@ func Restore(plan *Plan, in *Instance, live []Attempt) error {
 	if !in.State.Valid() {
 		return damaged(in, "unknown state %q", in.State)
 	}
-	if in.OnFailure != OnFailureContinue && in.OnFailure != OnFailureEnd {
+	if in.OnFailure != OnFailureContinue && in.OnFailure != OnFailureEnd && in.OnFailure != OnFailureCompensate {
 		return damaged(in, "unknown on_failure %q", in.OnFailure)
 	}
 	if in.Round < 1 || in.Seq < 0 {
@@ -123,7 +123,7 @@ func (in *Instance) checkWhole() error {
 		}
 	}
 	switch {
-	case begun && !in.State.Final() && in.open == 0:
+	case begun && !in.State.Final() && in.open() == 0:
 		return damaged(in, "the instance is %s and every task is final", in.State)
 	case in.State == InstancePaused && in.active > 0:
 		return damaged(in, "the instance is paused and %d attempts are on workers", in.active)

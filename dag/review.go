@@ -78,7 +78,7 @@ func (p *Plan) uncovered(i int) []FieldError {
 	}
 	name := p.Definition.Tasks[i].Name
 	return []FieldError{{
-		Field: taskField(i), Code: CodeUncovered, Value: document.Shown(name), Args: Args{"task": name},
+		Field: p.Definition.field(i), Code: CodeUncovered, Value: document.Shown(name), Args: Args{"task": name},
 		Message: "the task " + document.Quoted(name) + ` fails where no case holds: give it an "else", which may be []`,
 	}}
 }
@@ -93,7 +93,7 @@ func (p *Plan) noEffect(i int) []FieldError {
 	add := func(set bool, key, why string) {
 		if set {
 			out = append(out, FieldError{
-				Field: taskField(i) + "." + key, Code: CodeNoEffect, Args: Args{"task": t.Name, "key": key, "type": t.Type},
+				Field: p.Definition.field(i) + "." + key, Code: CodeNoEffect, Args: Args{"task": t.Name, "key": key, "type": t.Type},
 				Message: document.Quoted(key) + " has no effect on " + article(t.Type) + " " + t.Type + " task: " + why,
 			})
 		}
@@ -113,7 +113,7 @@ func (p *Plan) noEffect(i int) []FieldError {
 	}
 	if t.Type == TypeNoop && len(p.Definition.Tasks) > 1 && len(p.Pred[i])+len(p.Succ[i]) == 0 {
 		out = append(out, FieldError{
-			Field: taskField(i), Code: CodeNoEffect, Value: document.Shown(t.Name), Args: Args{"task": t.Name},
+			Field: p.Definition.field(i), Code: CodeNoEffect, Value: document.Shown(t.Name), Args: Args{"task": t.Name},
 			Message: "the task " + document.Quoted(t.Name) + " does nothing: it joins no branches",
 		})
 	}
@@ -166,7 +166,7 @@ func (p *Plan) unknownVariables(i int) []FieldError {
 			continue
 		}
 		out = append(out, FieldError{
-			Field: taskField(i) + ".script", Code: CodeUnknownVariable, Value: document.Shown(name), Args: Args{"name": name, "task": t.Name},
+			Field: p.Definition.field(i) + ".script", Code: CodeUnknownVariable, Value: document.Shown(name), Args: Args{"name": name, "task": t.Name},
 			Message: "no parameter, output or variable is called " + document.Quoted(name) + ", and the script does not set it" + p.near(i, name),
 		})
 	}

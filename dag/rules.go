@@ -18,7 +18,7 @@ func (p *Plan) compile() []FieldError {
 	p.rules = make([]rules, len(tasks))
 	for i := range tasks {
 		t, r := &tasks[i], &p.rules[i]
-		field := taskField(i)
+		field := p.Definition.field(i)
 		if t.Join == "" || slices.Contains(joinRules[:], JoinRule(t.Join)) {
 			r.join = JoinRule(t.Join)
 		} else if near := document.Nearest(t.Join, joinWords()); near != "" {
@@ -41,8 +41,12 @@ func (p *Plan) compile() []FieldError {
 		errs = append(errs, p.checkLast(i)...)
 	}
 	for _, i := range p.Order {
-		if tasks[i].Finally {
+		switch tasks[i].phase() {
+		case phaseUndo:
+			p.undo = append(p.undo, i)
+		case phaseFinally:
 			p.finally = append(p.finally, i)
+		case phaseWork:
 		}
 		for _, n := range p.Pred[i] {
 			if b := p.rules[n].branches; b != nil && b.named[i] {
@@ -71,7 +75,7 @@ func (p *Plan) checkLast(i int) []FieldError {
 	for k, need := range t.Needs {
 		if n, ok := p.index[need]; ok && p.Definition.Tasks[n].Finally {
 			errs = append(errs, FieldError{
-				Field: fmt.Sprintf("%s.needs[%d]", taskField(i), k), Code: CodeConflict, Value: document.Shown(need), Args: Args{"task": t.Name, "need": need},
+				Field: fmt.Sprintf("%s.needs[%d]", p.Definition.field(i), k), Code: CodeConflict, Value: document.Shown(need), Args: Args{"task": t.Name, "need": need},
 				Message: "the task " + document.Quoted(need) + " comes last (finally), so only tasks that come last too can need it",
 			})
 		}
@@ -131,7 +135,7 @@ func (p *Plan) link(i int, spec brancher) []FieldError {
 		}
 		return set
 	}
-	field := taskField(i)
+	field := p.Definition.field(i)
 	cases, other := spec.branches()
 	for k := range cases {
 		at := fmt.Sprintf("%s.cases[%d]", field, k)

@@ -193,7 +193,9 @@ func TestSchemaRefusesWhatAnEditorShouldMark(t *testing.T) {
 		tasksText("  - {name: -a, type: noop}"),
 		"name: w\ntasks: []\n",
 		"name: w\nconcurrency: 1\ntasks:\n" + noop("a"),
-		"name: w\non_failure: compensate\ntasks:\n" + noop("a"),
+		"name: w\non_failure: undo\ntasks:\n" + noop("a"),
+		tasksText("  - {name: a, type: noop, compensate: {type: wait, for: 1s}}"),
+		tasksText("  - {name: a, type: noop, compensate: {type: shell, script: x, needs: [a]}}"),
 		"tasks:\n" + noop("a"),
 	} {
 		root, errs := document.Read([]byte(text), "yaml")

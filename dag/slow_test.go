@@ -44,12 +44,11 @@ func slowChosen(plan *Plan, in *Instance, from, to int) bool {
 // slowFate is what the rules say of a waiting task, from the states alone: wait, run, pass or block.
 func slowFate(plan *Plan, in *Instance, i int) string {
 	def := &plan.Definition.Tasks[i]
-	if def.Finally {
-		for k, t := range in.Tasks {
-			if t.State != "" && !t.State.Final() && !plan.Definition.Tasks[k].Finally {
-				return "wait"
-			}
-		}
+	if def.Compensates > 0 {
+		return slowUndo(plan, in, i)
+	}
+	if def.Finally && slowOpen(plan, in, func(t *Task) bool { return !t.Finally }) {
+		return "wait"
 	}
 	var all, open, good, bad, gates, chose, lost int
 	for _, n := range plan.Pred[i] {
@@ -128,12 +127,50 @@ func slowFate(plan *Plan, in *Instance, i int) string {
 	}
 }
 
+// slowOpen says whether a task that fits has not ended.
+func slowOpen(plan *Plan, in *Instance, fits func(*Task) bool) bool {
+	for k, t := range in.Tasks {
+		if t.State != "" && !t.State.Final() && fits(&plan.Definition.Tasks[k]) {
+			return true
+		}
+	}
+	return false
+}
+
+// slowUndo is slowFate for a task that undoes another.
+func slowUndo(plan *Plan, in *Instance, i int) string {
+	if slowOpen(plan, in, func(t *Task) bool { return !t.Finally && t.Compensates == 0 }) {
+		return "wait"
+	}
+	of := in.Tasks[plan.Definition.Tasks[i].Compensates-1]
+	failed, later := false, false
+	for k, t := range in.Tasks {
+		def := &plan.Definition.Tasks[k]
+		switch {
+		case t.State == "" || def.Finally:
+		case def.Compensates == 0:
+			failed = failed || !slowDone(plan, in, k) && !slowHandled(plan, in, k)
+		case k != i && !t.State.Final():
+			other := in.Tasks[def.Compensates-1]
+			later = later || other.State == "success" && other.FinishedAt > of.FinishedAt
+		}
+	}
+	switch {
+	case in.OnFailure != "compensate" || !failed || of.State != "success":
+		return "pass"
+	case later:
+		return "wait"
+	default:
+		return "run"
+	}
+}
+
 // slowHandled says that only conditions tasks, and tasks that come last, need a failed task.
 func slowHandled(plan *Plan, in *Instance, i int) bool {
 	looks := 0
 	for k, t := range in.Tasks {
 		def := &plan.Definition.Tasks[k]
-		if t.State == "" || def.Finally || !slices.Contains(plan.Pred[k], i) {
+		if t.State == "" || def.Finally || def.Compensates > 0 || !slices.Contains(plan.Pred[k], i) {
 			continue
 		}
 		if def.Type != "conditions" || def.Disabled {

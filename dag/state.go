@@ -91,6 +91,11 @@ const (
 	ReasonWhen             Reason = "when"              // its condition did not hold
 	ReasonExpression       Reason = "expression"        // an expression of the task could not be decided
 	ReasonNoBranch         Reason = "no_branch"         // no case of the branch task held, and it has no else
+	ReasonNotNeeded        Reason = "not_needed"        // there was nothing for the task to undo
+	ReasonCompensated      Reason = "compensated"       // the instance failed, and what had succeeded was undone
+	ReasonNotCompensated   Reason = "not_compensated"   // the instance failed, and undoing what had succeeded failed, too
+	ReasonDiscarded        Reason = "discarded"         // the instance found no place, and its workflow's when_full is discard
+	ReasonReplaced         Reason = "replaced"          // a newer instance took its place
 )
 
 // StateInfo is one line of a state table.
@@ -158,7 +163,7 @@ var (
 			Next: []InstanceState{InstanceSerialWait, InstanceRunning, InstanceStopping, InstanceQuarantined},
 		},
 		StateInfo[InstanceState]{
-			State: InstanceSerialWait, About: "Waits for earlier instances of its workflow; leaves when its turn comes, or when it is stopped.",
+			State: InstanceSerialWait, About: "Waits for a place under its workflow's concurrency; leaves when its turn comes, or when it is stopped.",
 			Next: []InstanceState{InstanceRunning, InstanceStopping, InstanceQuarantined},
 		},
 		StateInfo[InstanceState]{
@@ -179,15 +184,15 @@ var (
 		},
 		StateInfo[InstanceState]{
 			State: InstanceStopped, Final: true, About: "Somebody stopped it and at least one task was killed by that; recover or rerun opens a new round.",
-			Again: []InstanceState{InstanceRunning},
+			Again: []InstanceState{InstanceSerialWait, InstanceRunning},
 		},
 		StateInfo[InstanceState]{
 			State: InstanceFailed, Final: true, About: "A task failed or was killed, or the timeout passed; recover or rerun opens a new round.",
-			Again: []InstanceState{InstanceRunning},
+			Again: []InstanceState{InstanceSerialWait, InstanceRunning},
 		},
 		StateInfo[InstanceState]{
 			State: InstanceSuccess, Final: true, About: "Every task is done; rerun opens a new round.",
-			Again: []InstanceState{InstanceRunning},
+			Again: []InstanceState{InstanceSerialWait, InstanceRunning},
 		},
 		StateInfo[InstanceState]{
 			State: InstanceQuarantined, Final: true, About: "Working on it ended masters three times, so no master touches it again.",

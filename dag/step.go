@@ -26,6 +26,10 @@ func (in *Instance) Step(ev Input, now Millis) Effects {
 	switch ev := ev.(type) {
 	case Begin:
 		s.begin()
+	case Queue:
+		s.wait()
+	case Discard:
+		s.discard()
 	case Assign:
 		s.assign(ev)
 	case Report:
@@ -61,7 +65,7 @@ type step struct {
 	ending, ended bool
 }
 
-// begin opens the first round.
+// begin lets a round begin that was waited for until now: the first one, or a later one in serial_wait.
 func (s *step) begin() {
 	in := s.in
 	if in.State != InstanceSubmitted && in.State != InstanceSerialWait {
@@ -69,7 +73,7 @@ func (s *step) begin() {
 		return
 	}
 	s.run("")
-	s.startRoots(true)
+	s.startRoots(in.Round == 1)
 }
 
 // run makes the instance running in a round that starts now.
@@ -173,8 +177,9 @@ func (s *step) settle() {
 	in := s.in
 	switch in.State {
 	case InstanceRunning, InstancePausing, InstancePaused, InstanceStopping:
+		s.startUndo()
 		s.startFinally()
-		if in.open == 0 {
+		if in.open() == 0 {
 			s.finish()
 		} else if in.State == InstancePausing && in.active == 0 {
 			s.enterInstance(InstancePaused, in.Reason, "")
@@ -204,9 +209,10 @@ func (s *step) finish() {
 // once per round.
 func (in *Instance) outcome() (InstanceState, Reason) {
 	var killed, byUser, broken, forced bool
+	undone, well := in.undoing()
 	for i := range in.Tasks {
 		t := &in.Tasks[i]
-		if t.State == "" || in.done(i) || in.handled(i) {
+		if !in.broken(i) {
 			continue
 		}
 		broken = true
@@ -217,10 +223,16 @@ func (in *Instance) outcome() (InstanceState, Reason) {
 	switch {
 	case in.Reason == ReasonTimeout:
 		return InstanceFailed, ReasonTimeout
+	case in.State == InstanceStopping && killed && in.Reason.displaced():
+		return InstanceStopped, in.Reason
 	case in.State == InstanceStopping && killed && forced:
 		return InstanceStopped, ReasonForcedStop
 	case in.State == InstanceStopping && killed:
 		return InstanceStopped, ""
+	case broken && undone && well:
+		return InstanceFailed, ReasonCompensated
+	case broken && undone:
+		return InstanceFailed, ReasonNotCompensated
 	case byUser:
 		return InstanceFailed, ReasonTaskKilled
 	case broken:
@@ -251,10 +263,7 @@ func (s *step) enter(i int, to TaskState, reason Reason) {
 	t.State, t.Reason, t.NextAt, t.Missed = to, reason, 0, Attempt{}
 	if to.Final() {
 		t.FinishedAt = s.now
-		s.in.open--
-		if !s.in.plan.Definition.Tasks[i].Finally {
-			s.in.ordinary--
-		}
+		s.in.unfinished[s.in.plan.Definition.Tasks[i].phase()]--
 	}
 	s.touch(i)
 }

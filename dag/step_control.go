@@ -10,6 +10,9 @@ func (s *step) control(c Control) {
 		result = s.resume(c.By)
 	case VerbStop:
 		result = s.stop(c)
+	case VerbReplace:
+		c.Reason = ReasonReplaced
+		result = s.stop(c)
 	case VerbKill:
 		result = s.eachTask(c, s.killByUser)
 	case VerbSkip:
@@ -87,7 +90,11 @@ func (s *step) stop(c Control) string {
 			return ResultAlready
 		}
 	case InstanceSubmitted, InstanceSerialWait, InstanceRunning, InstancePausing, InstancePaused:
-		s.enterInstance(InstanceStopping, s.in.Reason, c.By)
+		reason := s.in.Reason
+		if c.Reason != "" && reason == "" {
+			reason = c.Reason
+		}
+		s.enterInstance(InstanceStopping, reason, c.By)
 		if s.in.Deadline != 0 {
 			s.in.Deadline = 0
 			s.do(Disarm{Timer: instanceTimer(TimerInstance)})
@@ -228,13 +235,13 @@ func (s *step) rekill(i int, reason Reason, by string) {
 	s.tellOf(i, t.Attempts, by)
 }
 
-// killAll ends every task that is not final; tasks that come last only where the instance is
-// stopped. With force, attempts are given up at once and their workers only told.
+// killAll ends every task that is not final; tasks that undo others or come last only
+// where the instance is stopped. With force, attempts are given up at once and their workers only told.
 func (s *step) killAll(reason Reason, force bool) {
 	var ended []int
 	for i := range s.in.Tasks {
 		t := &s.in.Tasks[i]
-		if s.in.plan.Definition.Tasks[i].Finally && reason != ReasonStopped || t.State.Final() {
+		if s.in.plan.Definition.Tasks[i].phase() != phaseWork && reason != ReasonStopped || t.State.Final() {
 			continue
 		}
 		switch t.State {

@@ -52,6 +52,11 @@ func (p *Plan) reach(chosen []int, scope Scope) []bool {
 		edges = p.Succ
 	}
 	taken := make([]bool, len(p.Succ))
+	defer func() {
+		for _, i := range p.undo {
+			taken[i] = taken[p.Definition.Tasks[i].Compensates-1]
+		}
+	}()
 	todo := make([]int, 0, len(chosen))
 	for _, i := range chosen {
 		if i >= 0 && i < len(taken) && !taken[i] {
@@ -83,7 +88,7 @@ func (s *step) recover(by string) string {
 		InstanceStopping, InstanceQuarantined:
 		return ResultNotRecoverable
 	}
-	s.again(by, nil, func(i int) bool { return !in.done(i) && !in.handled(i) })
+	s.again(by, nil, func(i int) bool { return in.broken(i) || in.undone(i) })
 	return ResultApplied
 }
 
@@ -110,7 +115,7 @@ func (s *step) forceSuccess(c Control) string {
 		return ResultAlready
 	}
 	below := in.plan.reach(forced, ScopeDownstream)
-	s.again(c.By, forced, func(i int) bool { return below[i] && !in.done(i) && !in.handled(i) })
+	s.again(c.By, forced, func(i int) bool { return below[i] && in.broken(i) })
 	return ResultApplied
 }
 
@@ -138,8 +143,8 @@ func (s *step) rerun(c Control) string {
 	return ResultApplied
 }
 
-// resets tells which tasks a new round takes up: those that reset names, those that were passed
-// over below one that may now end otherwise, and those that come last.
+// resets tells which tasks a new round takes up: those that reset names, those that were passed over
+// below one that may now end otherwise, and those that undo others or come last.
 func (in *Instance) resets(forced []int, reset func(i int) bool) []bool {
 	taken := make([]bool, len(in.Tasks))
 	changes := make([]bool, len(in.Tasks))
@@ -151,7 +156,7 @@ func (in *Instance) resets(forced []int, reset func(i int) bool) []bool {
 		if t.State == "" || changes[i] {
 			continue
 		}
-		taken[i] = in.plan.Definition.Tasks[i].Finally || reset(i)
+		taken[i] = in.plan.Definition.Tasks[i].phase() != phaseWork || reset(i)
 		for _, n := range in.plan.Pred[i] {
 			taken[i] = taken[i] || changes[n] && t.passedOver()
 		}
@@ -178,16 +183,23 @@ func (s *step) again(by string, forced []int, reset func(i int) bool) {
 		}
 	}
 	in.recount()
-	s.run(by)
+	if in.Limited {
+		in.FinishedAt = 0
+		s.enterInstance(InstanceSerialWait, "", by)
+	} else {
+		s.run(by)
+	}
 	for _, i := range forced {
 		s.tellOf(i, 0, by)
 	}
-	s.startRoots(false) // what stays failed still fails what waits for it
+	if !in.Limited {
+		s.startRoots(false) // what stays failed still fails what waits for it
+	}
 }
 
 // recount derives the counters from the rows.
 func (in *Instance) recount() {
-	in.open, in.ordinary, in.active = 0, 0, 0
+	in.unfinished, in.active = [phases]int{}, 0
 	for i := range in.Tasks {
 		t := &in.Tasks[i]
 		t.needs = needs{}
@@ -200,10 +212,7 @@ func (in *Instance) recount() {
 			}
 		}
 		if !t.State.Final() {
-			in.open++
-			if !in.plan.Definition.Tasks[i].Finally {
-				in.ordinary++
-			}
+			in.unfinished[in.plan.Definition.Tasks[i].phase()]++
 		}
 		if t.Attempt.Number != 0 && t.Attempt.Worker != "" {
 			in.active++

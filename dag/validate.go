@@ -16,7 +16,8 @@ func (w *workflowText) definition() (*Definition, []FieldError) {
 	def := &Definition{
 		Name: w.Name, Description: w.Description,
 		Timeout: w.Timeout.timeout(), OnFailure: OnFailure(w.OnFailure),
-		Tasks: make([]Task, len(w.Tasks)),
+		Concurrency: w.Concurrency.concurrency(),
+		Tasks:       make([]Task, len(w.Tasks)),
 	}
 	errs := CheckName("name", w.Name)
 	if err := checkText("description", w.Description); err != nil {
@@ -31,7 +32,25 @@ func (w *workflowText) definition() (*Definition, []FieldError) {
 			errs = append(errs, more...)
 		}
 	}
+	for i := range w.Tasks {
+		if c := w.Tasks[i].Compensate; c != nil {
+			undo, more := c.task(taskField(i)+".compensate", &def.Tasks[i], i)
+			def.Tasks = append(def.Tasks, undo)
+			errs = append(errs, more...)
+		}
+	}
 	return def, errs
+}
+
+// field is where task i stands in the text.
+func (d *Definition) field(i int) string {
+	if i < 0 {
+		return taskField(i) // of no task: of the workflow's parameters alone
+	}
+	if of := d.Tasks[i].Compensates; of > 0 {
+		return taskField(of-1) + ".compensate"
+	}
+	return taskField(i)
 }
 
 func (t *taskText) task(field string, out *Task) []FieldError {

@@ -57,6 +57,7 @@ func planOf(def *Definition) *Plan {
 func parsePlan(t *testing.T, words, lines []string) *Plan {
 	opt := options(words)
 	def := &Definition{Name: "story", OnFailure: OnFailure(opt["on_failure"]), Timeout: timeout(t, opt["timeout"])}
+	var undone []int
 	for _, line := range lines {
 		words := strings.Fields(line)
 		opt := options(words)
@@ -92,6 +93,12 @@ func parsePlan(t *testing.T, words, lines []string) *Plan {
 		}
 		task.AllowFailure, task.Disabled = opt["allow_failure"] != "", opt["disabled"] != ""
 		def.Tasks = append(def.Tasks, task)
+		if opt["undo"] != "" {
+			undone = append(undone, len(def.Tasks)-1)
+		}
+	}
+	for _, i := range undone {
+		def.Tasks = append(def.Tasks, undo(def, i))
 	}
 	return planOf(def)
 }

@@ -131,6 +131,7 @@ func New(c Config) *Master {
 		Owner: c.Self.String(), Store: c.Store, Dispatcher: dispatcher{placer}, Links: m.links,
 		Alarms: m.alarms, Publish: m.watchers.Publish, Hint: m.hint, Logger: m.log, Limit: c.Limit, KillGrace: c.KillGrace,
 		Now: c.Now, Token: c.Token, Sure: func(now time.Time) bool { return m.judges(now) && !m.hold.held() },
+		Woken: func() { m.intake.Hint() },
 		LostWorker: func(w engine.LostWorker) {
 			m.failover.WorkerLost(w.Node, w.Incarnation, w.Cause, w.SilentSince, w.Instances, w.Attempts)
 		},

@@ -15,6 +15,9 @@ const remindEvery = time.Second
 const (
 	// sweepEvery is how often rows that have outlived their use are deleted; they live a day.
 	sweepEvery = time.Minute
+	// placesEvery is how often places are looked for that were given back without a word: the
+	// transactions leave none, so that this is for what nobody thought of.
+	placesEvery = 10 * time.Second
 	// maxSweeps bounds the batches of one sweep: what is left waits for the next.
 	maxSweeps = 20
 )
@@ -22,6 +25,8 @@ const (
 // Sweeper deletes a small batch of rows that have outlived their use and returns how many.
 type Sweeper interface {
 	Sweep(ctx context.Context) (int, error)
+	// SweepPlaces mends what no transaction should have left behind under the limits, and returns how much.
+	SweepPlaces(ctx context.Context) (int, error)
 }
 
 // periodic runs what a master does now and then, until ctx ends.
@@ -37,6 +42,7 @@ func (m *Master) periodic(ctx context.Context) error {
 	}{
 		{"remind", remindEvery, m.placer.Remind},
 		{"sweep", sweepEvery, func() { m.sweep(ctx) }},
+		{"places", placesEvery, func() { m.sweepPlaces(ctx) }},
 	} {
 		// A run that is late is skipped, never run beside the one before.
 		_, err := scheduler.NewJob(gocron.DurationJob(job.every), gocron.NewTask(job.do),
@@ -64,5 +70,17 @@ func (m *Master) sweep(ctx context.Context) {
 		if n == 0 {
 			return
 		}
+	}
+}
+
+func (m *Master) sweepPlaces(ctx context.Context) {
+	n, err := m.Store.SweepPlaces(ctx)
+	if err != nil {
+		m.log.Debug("places not looked through", "error", err)
+		return
+	}
+	if n > 0 {
+		m.log.Warn("places mended", "count", n)
+		m.intake.Hint()
 	}
 }

@@ -118,7 +118,8 @@ func (s *stage) move(m *Master, l *link.Link, held *[]*rpc.AttemptID) {
 	for {
 		for m.engine.StepOne() {
 		}
-		if n, _ := m.engine.CommitOnce(ctx); n == 0 {
+		asked, _ := m.engine.EnterOnce(ctx)
+		if n, _ := m.engine.CommitOnce(ctx); n == 0 && asked == 0 {
 			break
 		}
 	}

@@ -182,22 +182,35 @@ func (b *batch) updateInstances(ctx context.Context, ops []*operation) error {
 	return nil
 }
 
-// release gives a command to the instances that were released while wishes about them wait.
+// release gives a command to the instances that were released while wishes about them wait, and the
+// places of those that ended to the next.
 func (b *batch) release(ctx context.Context, ops []*operation) error {
-	var released []int64
+	released := map[int64]dag.InstanceState{}
 	for _, o := range ops {
 		if o.commit.Release {
-			released = append(released, o.commit.Instance.ID)
+			released[o.commit.Instance.ID] = o.commit.Instance.State
 		}
 	}
 	if len(released) == 0 {
 		return nil
 	}
-	wanted, err := b.unanswered(ctx, released)
+	wanted, placed, err := b.unanswered(ctx, sortedKeys(released))
 	if err != nil {
 		return fmt.Errorf("read controls of released instances: %w", err)
 	}
-	return b.resume(ctx, wanted)
+	if err := b.resume(ctx, wanted); err != nil {
+		return err
+	}
+	p := &places{s: b.s, in: b.tx, slots: b.slots}
+	if err := p.release(ctx, released, placed); err != nil {
+		return fmt.Errorf("release places: %w", err)
+	}
+	if p.woke {
+		for _, o := range ops {
+			o.commit.Woke = true
+		}
+	}
+	return nil
 }
 
 func appendTasks(args []any, t *Transition) []any {

@@ -27,6 +27,14 @@ func (d *dialect) forUpdate() string {
 	return ""
 }
 
+// forShare ends a SELECT whose rows nobody may change until the transaction ends.
+func (d *dialect) forShare() string {
+	if d.mysql {
+		return " LOCK IN SHARE MODE"
+	}
+	return ""
+}
+
 // table describes one multi-row statement: the columns that each row gives, in order.
 type table struct {
 	name string

@@ -41,7 +41,10 @@ func (s *Store) Quarantine(ctx context.Context, instance, epoch int64, reason da
 		_, err = tx.ExecContext(ctx, `INSERT INTO event (instance_id, seq, created_at, code, task_index, attempt, round, state, reason, message,
 			requested_by, warning) SELECT id, seq, ?, ?, -1, 0, round, state, reason, ?, '', 1 FROM workflow_instance WHERE id = ?`,
 			now, string(dag.EventInstance), message, instance)
-		return err
+		if err != nil {
+			return err
+		}
+		return s.quarantinePlace(ctx, tx, instance)
 	})
 	if err != nil {
 		return fmt.Errorf("quarantine instance %d: %w", instance, err)

@@ -7,25 +7,28 @@ import (
 )
 
 // Rebuild makes an instance of its rows, ready to be stepped or explained: a new one where it
-// has not begun, else as the last commit left it. live are its attempts that are not
+// has never begun, else as the last commit left it. live are its attempts that are not
 // final, and those that were lost last. The error wraps dag.ErrDamaged where the rows contradict each other or the plan.
 func Rebuild(plan *dag.Plan, row *InstanceRow, tasks []TaskRow, live []dag.Attempt) (*dag.Instance, error) {
-	if row.State == dag.InstanceSubmitted {
+	if row.State == dag.InstanceSubmitted || row.State == dag.InstanceSerialWait && row.Round <= 1 {
 		starts, err := startIndexes(plan, row.StartTasks)
 		if err != nil {
 			return nil, err
 		}
-		return dag.NewInstance(plan, row.ID, dag.StartOptions{
+		in := dag.NewInstance(plan, row.ID, dag.StartOptions{
 			Params: row.Params, StartTasks: starts, Scope: row.Scope, DryRun: row.DryRun,
 			WorkerGroup: row.WorkerGroup, Priority: row.Priority, OnFailure: row.OnFailure,
-		}), nil
+		})
+		in.State, in.Seq, in.Limited = row.State, row.Seq, row.Concurrency.Limit > 0
+		return in, nil
 	}
 	in := &dag.Instance{
 		ID: row.ID, State: row.State, Reason: row.Reason, Round: row.Round, Seq: row.Seq,
 		OnFailure: row.OnFailure, DryRun: row.DryRun, Params: row.Params,
 		WorkerGroup: row.WorkerGroup, Priority: row.Priority,
 		StartedAt: row.StartedAt, FinishedAt: row.FinishedAt, Deadline: row.Deadline,
-		Tasks: make([]dag.TaskInstance, len(plan.Definition.Tasks)),
+		Limited: row.Concurrency.Limit > 0,
+		Tasks:   make([]dag.TaskInstance, len(plan.Definition.Tasks)),
 	}
 	if in.OnFailure == "" { // the start left it to the definition
 		in.OnFailure = plan.Definition.OnFailure

@@ -113,8 +113,9 @@ type InstanceRow struct {
 	StartedAt    dag.Millis
 	FinishedAt   dag.Millis
 	Deadline     dag.Millis
-	Parent       Parent // zero where it is no child
-	Depth        int    // how many parents are above it
+	Concurrency  dag.Concurrency // of the workflow's published version; joined
+	Parent       Parent          // zero where it is no child
+	Depth        int             // how many parents are above it
 }
 
 // TaskRow is a task instance as it stands in the store; Index is its place in the plan.
@@ -210,7 +211,9 @@ type Transition struct {
 	Effects  *dag.Effects
 	// Release clears the owner: the instance is final, or rests.
 	Release bool
-	At      dag.Millis
+	// Woke is set by Commit where its transaction made commands that any master may take.
+	Woke bool
+	At   dag.Millis
 	// Grace is how long a kill may take before it is one by force.
 	Grace time.Duration
 	// Parent is the instance that this one is a child of; 0 for none. By stands in what parents and

@@ -142,7 +142,8 @@ func (s *Store) Standings(ctx context.Context, owner string, after int64, limit 
 
 // ReleaseQuarantine lets masters touch a quarantined instance again: it goes back to the state
 // it was in, its crashes are forgotten, and a command gives it an owner. It returns
-// ErrNotFound where there is no such instance and ErrStale where it is not quarantined.
+// ErrNotFound where there is no such instance, ErrStale where it is not quarantined, and ErrFull where
+// its workflow runs as many as its concurrency allows.
 func (s *Store) ReleaseQuarantine(ctx context.Context, instance int64, by string) error {
 	command, err := s.NextIDs(ctx, 1)
 	if err != nil {
@@ -167,6 +168,11 @@ func (s *Store) ReleaseQuarantine(ctx context.Context, instance int64, by string
 		before, err := stateBefore(ctx, tx, instance, round > 0)
 		if err != nil {
 			return err
+		}
+		if before != dag.InstanceSubmitted && before != dag.InstanceSerialWait {
+			if err := s.retakePlace(ctx, tx, instance); err != nil {
+				return err
+			}
 		}
 		if err := metOne(tx.ExecContext(ctx, `UPDATE workflow_instance SET state = ?, reason = '', finished_at = 0, crash_count = 0, seq = seq + 1
 			WHERE id = ? AND state = ?`, string(before), instance, state)); err != nil {

@@ -28,6 +28,8 @@ type SaveVersion struct {
 	// Draft is the revision of the draft that the text comes from: that draft, if it is
 	// still the one, goes as the version comes. 0 is none.
 	Draft int64
+
+	concurrency dag.Concurrency // what the text says of it
 }
 
 // AnyVersion is the IfMatch that fits whatever there is, also nothing.
@@ -43,6 +45,7 @@ func (s *Store) SaveVersion(ctx context.Context, v SaveVersion) (w Workflow, sav
 		return Workflow{}, Version{}, false, err
 	}
 	sum := sha256.Sum256([]byte(v.Text))
+	v.concurrency = dag.ReadConcurrency([]byte(v.Text), v.Format)
 	err = s.write(ctx, func(tx *sqlTx) error {
 		saved = Version{Text: v.Text, Format: v.Format, Hash: hex.EncodeToString(sum[:]), CreatedAt: s.millis(), CreatedBy: v.By, Message: v.Message}
 		if w, created, err = s.workflowToSave(ctx, tx, v, id); err != nil {
@@ -138,6 +141,11 @@ func (s *Store) putVersion(ctx context.Context, tx *sqlTx, v SaveVersion, w *Wor
 	}
 	w.UpdatedAt = s.millis()
 	w.ChangedBy, w.ChangedAt = v.By, w.UpdatedAt
+	if v.Publish {
+		if err := s.publishLimit(ctx, tx, w.ID, v.concurrency); err != nil {
+			return err
+		}
+	}
 	return metOne(tx.ExecContext(ctx, `UPDATE workflow SET name = ?, description = ?, published = ?, latest = ?, updated_at = ?, changed_by = ?, changed_at = ? WHERE id = ?`,
 		w.Name, w.Description, w.Published, w.Latest, w.UpdatedAt, w.ChangedBy, w.ChangedAt, w.ID))
 }

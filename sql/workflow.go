@@ -74,10 +74,13 @@ func (s *Store) Workflows(ctx context.Context, projectID int64, page Page) ([]Wo
 
 // Publish makes a saved version the one that starts and schedules use.
 func (s *Store) Publish(ctx context.Context, workflowID int64, version int, by string) error {
-	err := s.write(ctx, func(tx *sqlTx) error {
-		var n int
-		err := tx.QueryRowContext(ctx, `SELECT version FROM workflow_version WHERE workflow_id = ? AND version = ?`, workflowID, version).Scan(&n)
-		if err != nil {
+	v, err := s.Version(ctx, workflowID, version)
+	if err != nil {
+		return fmt.Errorf("publish version %d of workflow %d: %w", version, workflowID, err)
+	}
+	concurrency := dag.ReadConcurrency([]byte(v.Text), v.Format)
+	err = s.write(ctx, func(tx *sqlTx) error {
+		if err := s.publishLimit(ctx, tx, workflowID, concurrency); err != nil {
 			return err
 		}
 		return metOne(tx.ExecContext(ctx, `UPDATE workflow SET published = ?, updated_at = ?, changed_by = ?, changed_at = ? WHERE id = ? AND deleted_at = 0`,

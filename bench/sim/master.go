@@ -299,6 +299,7 @@ func (n *masterNode) turn() {
 	n.turning = false
 	n.parts.Engine.ControlOnce(n.w.ctx)
 	n.parts.Engine.WakeOnce(n.w.ctx)
+	n.enter()
 	stepped := 0
 	for n.parts.Engine.StepOne() {
 		if stepped++; n.w.chance(0.1) {
@@ -309,6 +310,13 @@ func (n *masterNode) turn() {
 	if stepped > 0 && !n.writing {
 		n.writing = true
 		n.w.after(n.store.latency()/4, n.proc, "commit", n.commit)
+	}
+}
+
+// enter asks for the places of instances that are under a limit.
+func (n *masterNode) enter() {
+	if _, away := n.parts.Engine.EnterOnce(n.w.ctx); away {
+		n.w.after(200*time.Millisecond, n.proc, "enter again", n.enter)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -111,7 +112,11 @@ func (a *audit) settled(in *instance) {
 		w.fail("I26", "%v has seq %d, and its last event is %d", in, in.seq, in.lastSeq)
 	}
 	wf := a.definition(in)
-	if wf == nil || len(in.tasks) == 0 {
+	if wf == nil {
+		return
+	}
+	a.withinLimit(in, wf)
+	if len(in.tasks) == 0 {
 		return
 	}
 	broken, open := false, false
@@ -133,6 +138,33 @@ func (a *audit) settled(in *instance) {
 			w.fail("I24", "%v is over and has an owner", in)
 		}
 	}
+}
+
+// withinLimit holds the instances of a workflow against I31: no more of them have begun than its limit.
+func (a *audit) withinLimit(in *instance, wf *workflow) {
+	if wf.limit == 0 || !begun(in.state) {
+		return
+	}
+	var others []int64
+	for _, other := range a.instances {
+		if other.workflow == in.workflow && begun(other.state) {
+			others = append(others, other.id)
+		}
+	}
+	if len(others) > wf.limit {
+		slices.Sort(others)
+		a.w.fail("I31", "%v runs, and so do %v: %d are allowed", in, others, wf.limit)
+	}
+}
+
+// begun says that an instance in this state has begun its round, and not ended it.
+func begun(s dag.InstanceState) bool {
+	switch s {
+	case dag.InstanceRunning, dag.InstancePausing, dag.InstancePaused, dag.InstanceStopping:
+		return true
+	case dag.InstanceSubmitted, dag.InstanceSerialWait, dag.InstanceStopped, dag.InstanceFailed, dag.InstanceSuccess, dag.InstanceQuarantined:
+	}
+	return false
 }
 
 // order holds a task against I14: it goes on when, and only when, all that it needs is done.

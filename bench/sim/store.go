@@ -105,6 +105,20 @@ func (f *faultyStore) Quarantine(ctx context.Context, instance, epoch int64, rea
 	return err
 }
 
+// Enter implements engine.Store.
+func (f *faultyStore) Enter(ctx context.Context, entries []sql.Entry) (answers []sql.Admission, woke bool, err error) {
+	answers, err = faulty(f, "enter", func() (got []sql.Admission, err error) {
+		got, woke, err = f.Store.Enter(ctx, entries)
+		return got, err
+	})
+	return answers, woke, err
+}
+
+// SweepPlaces implements master.Sweeper.
+func (f *faultyStore) SweepPlaces(ctx context.Context) (int, error) {
+	return faulty(f, "sweep places", func() (int, error) { return f.Store.SweepPlaces(ctx) })
+}
+
 // Instance implements engine.Store.
 func (f *faultyStore) Instance(ctx context.Context, id int64) (sql.InstanceRow, error) {
 	return faulty(f, "instance", func() (sql.InstanceRow, error) { return f.Store.Instance(ctx, id) })

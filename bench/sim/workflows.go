@@ -10,6 +10,8 @@ import (
 type workflow struct {
 	name, text string
 	tasks      []task
+	limit      int    // how many instances may run at a time; 0 is any number
+	whenFull   string // what becomes of one more
 }
 
 // task is what the world knows of a task: what it needs, how long an attempt takes and how it ends.
@@ -63,6 +65,8 @@ func workflows() []workflow {
 		{name: "allowed", tasks: []task{short("a"), allowed, short("c", "b")}},
 		{name: "late", tasks: []task{short("a"), late, short("c", "b")}},
 		{name: "mixed", tasks: []task{short("a"), quick, off, long("c", "b", "x")}},
+		{name: "serial", limit: 1, whenFull: "wait", tasks: []task{short("a"), short("b", "a")}},
+		{name: "newest", limit: 2, whenFull: "replace", tasks: []task{short("a"), long("b", "a")}},
 	}
 	for i := range shapes {
 		shapes[i].text = shapes[i].yaml()
@@ -72,7 +76,11 @@ func workflows() []workflow {
 
 func (wf *workflow) yaml() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "name: %s\ntasks:\n", wf.name)
+	fmt.Fprintf(&b, "name: %s\n", wf.name)
+	if wf.limit > 0 {
+		fmt.Fprintf(&b, "concurrency: {limit: %d, when_full: %s}\n", wf.limit, wf.whenFull)
+	}
+	b.WriteString("tasks:\n")
 	for _, t := range wf.tasks {
 		fmt.Fprintf(&b, "  - name: %s\n", t.name)
 		if t.noop {

@@ -29,6 +29,7 @@ type shapeTask struct {
 type shape struct {
 	Name      string      `json:"name"`
 	OnFailure string      `json:"on_failure"`
+	Limit     int         `json:"limit"`
 	Tasks     []shapeTask `json:"tasks"`
 }
 

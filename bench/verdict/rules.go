@@ -33,7 +33,7 @@ func rules() []rule {
 		{"I28", "every marked process belongs to a living attempt", processesBelong, ""},
 		{"I29", "what left the outbox is committed", nil, "journals of workers are not read; I16 sees a lost report as an attempt without an end"},
 		{"I30", "a worker runs no more than its slots", withinSlots, ""},
-		{"I31", "serial workflows do not overlap", nil, "there is no concurrency limit yet"},
+		{"I31", "no more instances of a workflow run than its limit", withinLimits, ""},
 		{"I32", "no ready task waits while a worker is free", nil, "it is promised without faults; bench/bars measures it"},
 		{"I33", "a schedule's plan never goes back", nil, "there are no schedules yet"},
 		{"I34", "schedules fire on time", nil, "there are no schedules yet"},

@@ -53,9 +53,9 @@ var (
 		killing: success failed killed lost returned`)
 	// What a new round may do to what was final.
 	againInstance = table(`
-		stopped: running
-		failed: running
-		success: running`)
+		stopped: serial_wait running
+		failed: serial_wait running
+		success: serial_wait running`)
 	againTask = table(`
 		success: waiting ready dispatched
 		forced_success: waiting ready dispatched

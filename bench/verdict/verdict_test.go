@@ -353,6 +353,14 @@ func TestEachBrokenPromiseIsSeen(t *testing.T) {
 			s.tables["scans"] = append([]map[string]any{object("at", 9500, "processes", []any{object("pid", 3, "instance", "7", "task", "a", "attempt", 1)})}, s.tables["scans"]...)
 		}},
 		{"I30", "more than its slots", func(s *story) { s.run["slots"] = 0 }},
+		{"I31", "two instances where one may run", func(s *story) {
+			s.run["workflows"].([]any)[0].(map[string]any)["limit"] = 1
+			for _, id := range []int{8, 9} {
+				s.write(5000, "apiserver-1", "workflow_instance", nil, with(instanceRow, "id", id))
+				s.write(5100, "master-1", "workflow_instance", with(instanceRow, "id", id), with(running, "id", id))
+				s.tables["instances"] = append(s.tables["instances"], with(success, "id", id))
+			}
+		}},
 		{"I36", "another version", func(s *story) {
 			s.write(2000, "master-1", "workflow_instance", running, with(running, "version", 2))
 		}},

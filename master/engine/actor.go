@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/sql"
 )
 
 // actor is one instance in memory. Its phase says who may touch in: nobody while idle,
@@ -21,11 +22,13 @@ type actor struct {
 	by     string
 	// controls are the control rows that have been seen: a row is read again until its answer is committed.
 	controls map[int64]struct{}
-	restored bool    // actions still due must be asked for before the first mail
-	woken    bool    // it had been evicted: nothing is to be written only because it is back
-	done     *commit // what the last commit gave, to be followed up by the next stepper
-	turn     *commit // the turn that is being stepped, until it is on its way
-	taken    []mail  // the mail of that turn which is not stepped yet
+	asking   *sql.Entry // what it asks for a place with; nil where it needs none. It never changes
+	entering bool       // the answer to that has yet to come
+	restored bool       // actions still due must be asked for before the first mail
+	woken    bool       // it had been evicted: nothing is to be written only because it is back
+	done     *commit    // what the last commit gave, to be followed up by the next stepper
+	turn     *commit    // the turn that is being stepped, until it is on its way
+	taken    []mail     // the mail of that turn which is not stepped yet
 
 	mu     sync.Mutex // guards what follows
 	phase  phase
@@ -50,6 +53,8 @@ type mail struct {
 	input dag.Input
 	// answer is told the verdict on a report, after the commit.
 	answer func(verdict, owner string)
+	// entered says that the input answers the actor's entry.
+	entered bool
 	// assigned says that the input is an Assign whose worker gets its ask back if it is not used.
 	assigned bool
 }

@@ -88,6 +88,9 @@ func (e *Engine) insert(a *actor, begin bool, controls []sql.ControlRow, tally *
 			e.restoreRef(a, *attempt, tally)
 		}
 	}
+	if a.entering {
+		e.entries.push(a)
+	}
 	e.runnable.push(a)
 	if len(ends) > 0 {
 		e.children.add(nil, ends)
@@ -150,7 +153,9 @@ func (e *Engine) load(c *sql.Claimed) (a *actor, begin bool, err error) {
 		Project: row.Project, Workflow: row.Workflow, WorkflowID: row.WorkflowID, Version: row.Version,
 		ScheduleTime: row.ScheduleTime, Now: row.CreatedAt,
 	}
-	begin = row.State == dag.InstanceSubmitted
-	a.restored = !begin
+	fresh := row.State == dag.InstanceSubmitted
+	a.asking = entryOf(a, row)
+	a.entering, begin = a.asking != nil, fresh && a.asking == nil
+	a.restored = !fresh
 	return a, begin, nil
 }

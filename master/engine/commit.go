@@ -111,9 +111,14 @@ func (e *Engine) CommitOnce(ctx context.Context) (turns int, away bool) {
 			Parent: t.actor.parent, By: instanceName(t.actor.in.ID),
 		})
 	}
+	woke := false
 	for i, err := range e.Store.Commit(ctx, e.batch) {
 		settled = i + 1
+		woke = woke || err == nil && e.batch[i].Woke
 		away = e.settle(batch[i], err) || away
+	}
+	if woke {
+		e.Woken()
 	}
 	n := len(batch)
 	clear(e.batch)

@@ -44,6 +44,8 @@ type Store interface {
 	Retake(ctx context.Context, owner string, ids []int64) ([]sql.Claimed, error)
 	// Standings returns how the owner's instances above after stand, by id.
 	Standings(ctx context.Context, owner string, after int64, limit int) ([]sql.Standing, error)
+	// Enter asks for a place for each instance under the limit of its workflow.
+	Enter(ctx context.Context, entries []sql.Entry) (answers []sql.Admission, woke bool, err error)
 	// ExtendAttempts gives running attempts of the owner more time.
 	ExtendAttempts(ctx context.Context, owner string, now dag.Millis, keys []sql.AttemptKey) error
 	Definitions
@@ -115,6 +117,8 @@ type Config struct {
 	Logger hclog.Logger
 	// LostWorker is told of attempts that ended with their worker; nil is nobody. It must not block.
 	LostWorker func(LostWorker)
+	// Woken is told that commands were written which any master may take; nil is nobody. It must not block.
+	Woken func()
 	// Sure says whether this master knows itself to be registered: only then may it call the
 	// attempts of an absent worker lost. Nil is always.
 	Sure func(now time.Time) bool
@@ -153,8 +157,9 @@ type Engine struct {
 	runnable   *runQueue
 	commits    *commitQueue
 	controls   *idQueue
-	wakes      *idQueue // evicted instances that something came for
-	retakes    *idQueue // instances that made the engine panic
+	wakes      *idQueue    // evicted instances that something came for
+	retakes    *idQueue    // instances that made the engine panic
+	entries    *entryQueue // instances that ask for a place under a limit
 	children   *children
 	dependents *dependents
 	batch      []sql.Transition // CommitOnce's own
@@ -174,6 +179,9 @@ func New(c Config) *Engine {
 	}
 	if c.LostWorker == nil {
 		c.LostWorker = func(LostWorker) {}
+	}
+	if c.Woken == nil {
+		c.Woken = func() {}
 	}
 	if c.Sure == nil {
 		c.Sure = func(time.Time) bool { return true }
@@ -197,6 +205,7 @@ func New(c Config) *Engine {
 		controls:   newIDQueue(),
 		wakes:      newIDQueue(),
 		retakes:    newIDQueue(),
+		entries:    newEntryQueue(),
 		children:   newChildren(),
 		dependents: newDependents(),
 	}
@@ -204,7 +213,7 @@ func New(c Config) *Engine {
 
 // Run steps instances until ctx ends. What is then in memory is dropped: the rows hold
 // all of it, and the next owner goes on from them. Its goroutines only call StepOne, CommitOnce,
-// ControlOnce, ControlAll, WakeOnce, Sweep, Evict, ChildrenOnce, PollChildren and DependentsOnce, which one goroutine may call itself instead
+// ControlOnce, ControlAll, WakeOnce, EnterOnce, Sweep, Evict, ChildrenOnce, PollChildren and DependentsOnce, which one goroutine may call itself instead
 // of Run, in any order.
 func (e *Engine) Run(ctx context.Context) error {
 	var group errgroup.Group
@@ -213,7 +222,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		group.Go(guard.Loop(ctx, e.log, "stepper", e.stepper))
 	}
 	for name, loop := range map[string]func(context.Context) error{
-		"committer": e.committer, "controller": e.controller, "waker": e.waker, "sweeper": e.sweeper,
+		"committer": e.committer, "controller": e.controller, "waker": e.waker, "sweeper": e.sweeper, "enterer": e.enterer,
 		"children": e.childLoop, "dependents": e.dependentLoop,
 	} {
 		group.Go(guard.Loop(ctx, e.log, name, loop))

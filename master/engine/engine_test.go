@@ -134,6 +134,9 @@ func (b *bench) settle() {
 	b.t.Helper()
 	for range 100 {
 		again := b.WakeOnce(b.t.Context())
+		if n, _ := b.EnterOnce(b.t.Context()); n > 0 {
+			again = true
+		}
 		for b.StepOne() {
 			again = true
 		}

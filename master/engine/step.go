@@ -102,6 +102,9 @@ func (e *Engine) step(a *actor, mails []mail) *commit {
 	}
 	for i, m := range mails {
 		a.taken = mails[i:]
+		if m.entered {
+			a.entering = false
+		}
 		_ = failpoint.Hit("succ.eval.before")
 		fx := a.in.Step(m.input, now)
 		_ = failpoint.Hit("succ.eval.after")
@@ -161,7 +164,7 @@ func (e *Engine) place(a *actor, turn *commit) {
 	}
 	// What is over, or rests, gives up its owner; judged by the state at the end of the turn, since
 	// a wish that came with it may have opened the next round.
-	if turn.release = a.in.State.Final() || a.in.State == dag.InstancePaused; turn.release {
+	if turn.release = a.in.State.Final() || a.in.State == dag.InstancePaused || a.in.State == dag.InstanceSerialWait && !a.entering; turn.release {
 		turn.fx.Changed = true
 	}
 }

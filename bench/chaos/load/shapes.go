@@ -28,6 +28,7 @@ type Task struct {
 type Shape struct {
 	Name      string `json:"name"`
 	OnFailure string `json:"on_failure"`
+	Limit     int    `json:"limit,omitempty"` // of instances at a time; the others wait
 	Tasks     []Task `json:"tasks"`
 
 	weight int    // how often it is started
@@ -96,6 +97,10 @@ func Shapes() []Shape {
 			{Name: "a", TimeoutMS: 2000, args: work(30 * time.Second)},
 			{Name: "b", args: work(short)},
 		}},
+		{Name: "serial", Limit: 1, weight: 2, Tasks: []Task{
+			{Name: "a", args: work(short)},
+			{Name: "b", Needs: []string{"a"}, args: work(short)},
+		}},
 		{Name: "paused", weight: 2, treat: "pause", Tasks: []Task{
 			{Name: "a", args: work(medium)},
 			{Name: "b", Needs: []string{"a"}, args: work(medium)},
@@ -117,6 +122,9 @@ func (s Shape) yaml(witness, folder string) string {
 	fmt.Fprintf(&b, "name: %s\n", s.Name)
 	if s.OnFailure != "" {
 		fmt.Fprintf(&b, "on_failure: %s\n", s.OnFailure)
+	}
+	if s.Limit > 0 {
+		fmt.Fprintf(&b, "concurrency: {limit: %d}\n", s.Limit)
 	}
 	b.WriteString("tasks:\n")
 	for _, t := range s.Tasks {

@@ -19,6 +19,7 @@ func points() []point {
 		{name: "report.commit", nth: 4},
 		{name: "inst.finish", nth: 2},
 		{name: "control.write"},
+		{name: "limit.enter"},
 		{name: "takeover.bump", faults: "kill.master"},
 		{name: "dispatch.send", nth: 4},
 		{name: "kill.send"},

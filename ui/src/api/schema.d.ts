@@ -2707,7 +2707,7 @@ export interface components {
              * @description Instead of the definition's.
              * @enum {string}
              */
-            on_failure?: "continue" | "end";
+            on_failure?: "continue" | "end" | "compensate";
             /** @description Values of declared parameters. */
             params?: {
                 [key: string]: string | number | boolean;

@@ -60,6 +60,7 @@ export const whyKeys = [
   "skipped",
   "passedOver",
   "comesLast",
+  "undoes",
   "disabled",
   "killed",
   "taskFailed",
@@ -87,6 +88,9 @@ export const whyKeys = [
   "killingChild",
   "child",
   "held",
+  "holdsPlace",
+  "placeAhead",
+  "placeReplaced",
 ] as const;
 export type WhyKey = (typeof whyKeys)[number];
 
@@ -121,6 +125,7 @@ const table: Record<string, Choose> = {
   success: ofTask("taskSuccess", "success"),
   forced_success: always("forcedSuccess"),
   skipped: (_, args) => (args.reason === undefined ? "skipped" : "passedOver"),
+  waiting_undo: always("undoes"),
   waiting_finally: always("comesLast"),
   disabled: always("disabled"),
   killed: always("killed"),
@@ -153,6 +158,9 @@ const table: Record<string, Choose> = {
   dependency_any: always("said"),
   dependency_failed_wait: always("said"),
   held: always("held"),
+  holds_place: always("holdsPlace"),
+  place_ahead: always("placeAhead"),
+  place_replaced: always("placeReplaced"),
 };
 
 const counted: Partial<Record<WhyKey, string>> = {
@@ -165,6 +173,7 @@ const counted: Partial<Record<WhyKey, string>> = {
   stopping: "active",
   more: "count",
   noFreeSlot: "slots",
+  placeAhead: "count",
 };
 
 /** sentenceOf finds the words for a reason; undefined where this console does not know its code. */

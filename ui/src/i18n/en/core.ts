@@ -148,7 +148,12 @@ export const core = {
   "reason.not_chosen": "other tasks were chosen",
   "reason.when": "its condition did not hold",
   "reason.expression": "an expression could not be decided",
+  "reason.not_needed": "there was nothing to undo",
+  "reason.compensated": "it failed, and what had succeeded was undone",
+  "reason.not_compensated": "it failed, and undoing what had succeeded failed, too",
   "reason.no_branch": "no case held, and it has no else",
+  "reason.discarded": "there was no place for it",
+  "reason.replaced": "a newer instance took its place",
 
   "today.title": "Today",
   "today.failed": "Failed in the last 24 hours",

@@ -224,6 +224,8 @@ export const form = {
   "form.help.cases.when": "The condition. The first case whose condition holds is taken.",
   "form.field.cases.then": "Then",
   "form.help.cases.then": "The tasks that run then. Each of them needs this one.",
+  "form.field.compensate": "Undone by",
+  "form.help.compensate": "What undoes the task, where on failure is “compensate” and the workflow fails after it succeeded.",
   "form.field.allow_failure": "May fail",
   "form.help.allow_failure": "The tasks below go on even if this one fails.",
   "form.field.disabled": "Disabled",
@@ -232,4 +234,14 @@ export const form = {
   "form.help.description": "What the workflow is for, in words.",
   "form.field.on_failure": "On failure",
   "form.help.on_failure": "What a failed task does to the rest: other branches continue, or everything ends.",
+  "form.field.concurrency": "Concurrency",
+  "form.help.concurrency": "How many instances of the workflow may run at a time. Nothing is no limit.",
+  "form.field.concurrency.limit": "Limit",
+  "form.help.concurrency.limit": "How many instances of the workflow, or of one key, may run at a time.",
+  "form.field.concurrency.when_full": "When full",
+  "form.help.concurrency.when_full":
+    "What becomes of an instance for which there is no place: it waits its turn, ends at once as stopped, or stops the oldest ones and takes their place.",
+  "form.field.concurrency.key": "Key",
+  "form.help.concurrency.key":
+    "Instances with the same text share the places. Parameters of the workflow and built-in ones may be put in by name.",
 } as const;

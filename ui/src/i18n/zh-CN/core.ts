@@ -149,7 +149,12 @@ export const core: Record<keyof typeof en, string> = {
   "reason.not_chosen": "选择了其他分支",
   "reason.when": "条件不成立",
   "reason.expression": "表达式无法求值",
+  "reason.not_needed": "没有需要补偿的内容",
+  "reason.compensated": "已失败，成功的部分已补偿",
+  "reason.not_compensated": "已失败，且补偿也失败",
   "reason.no_branch": "没有分支成立，且没有 else",
+  "reason.discarded": "没有空余名额",
+  "reason.replaced": "被较新的实例取代",
 
   "today.title": "今日",
   "today.failed": "最近 24 小时失败",
