@@ -30,6 +30,16 @@ func (p place) same(q place) bool {
 	return p.project.ID == q.project.ID && dag.FoldName(p.workflow) == dag.FoldName(q.workflow)
 }
 
+// checkOthers holds what a definition says of other workflows against what there is.
+func (s *Server) checkOthers(ctx context.Context, at place, def *dag.Definition) ([]dag.FieldError, error) {
+	wrong, err := s.checkChildren(ctx, at, def)
+	if err != nil {
+		return nil, err
+	}
+	more, err := s.checkDependents(ctx, at, def)
+	return append(wrong, more...), err
+}
+
 // checkChildren holds the sub_workflow tasks of a definition that is to be at a place against what there
 // is: the workflow must be there and take the parameters, the caller must be one who may start it, and it
 // must not lead back here.

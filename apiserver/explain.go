@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/interval"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -64,6 +65,9 @@ func (s *Server) explanationOf(ctx context.Context, row sql.InstanceRow, name st
 	if err := s.addMessages(ctx, row.ID, inst, plan, &e); err != nil {
 		return e, err
 	}
+	if err := s.addDependents(ctx, row, inst, plan, &e); err != nil {
+		return e, err
+	}
 	if err := s.addChildren(ctx, inst, plan, depth, &e); err != nil {
 		return e, err
 	}
@@ -112,7 +116,10 @@ func (s *Server) addLive(ctx context.Context, live []dag.Attempt, t sql.TaskRow)
 
 // explainCodes lists every code that the API's explanations hold.
 func explainCodes() []string {
-	codes := append(dag.ExplanationCodes(), "message", "output", "child", "no_master", "no_owner", "no_worker", "no_slots", "no_free_slot", "worker_gone", "held", "holds_place", "place_ahead", "place_replaced")
+	codes := append(dag.ExplanationCodes(), "message", "output", "child", interval.CodeSatisfied, interval.CodeFirstRun, interval.CodeMissing,
+		interval.CodeOpen, interval.CodeFailure, interval.CodeGone, interval.CodeValue, interval.CodeAll, interval.CodeAny, interval.CodeHeld,
+		"no_master", "no_owner", "no_worker", "no_slots", "no_free_slot", "worker_gone", "held",
+		"holds_place", "place_ahead", "place_replaced")
 	slices.Sort(codes)
 	return codes
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/porpoise/porpoise/apiserver/logs"
 	"github.com/porpoise/porpoise/apiserver/watch"
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/interval"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -86,6 +87,7 @@ type InstanceStore interface {
 	Attempts(ctx context.Context, instanceID int64, task int) ([]sql.AttemptRow, error)
 	Attempt(ctx context.Context, instanceID int64, task, number int) (sql.AttemptRow, error)
 	Events(ctx context.Context, instanceID, afterSeq int64, limit int) ([]sql.EventRow, error)
+	Dependency(ctx context.Context, item interval.Item, by sql.Asker) (interval.Facts, int64, error)
 	ChildrenOf(ctx context.Context, instance int64, page sql.Page) ([]sql.InstanceRow, string, error)
 }
 

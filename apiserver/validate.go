@@ -85,7 +85,7 @@ func (s *Server) checkPlace(ctx context.Context, in *validate, r *dag.Review) er
 	if whole {
 		s.warnOfGroups(r)
 		name := r.Definition.Name
-		wrong, err := s.checkChildren(ctx, place{p, name}, r.Definition)
+		wrong, err := s.checkOthers(ctx, place{p, name}, r.Definition)
 		if err != nil {
 			return err
 		}

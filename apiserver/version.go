@@ -122,7 +122,7 @@ func (s *Server) restoreVersion(ctx context.Context, in *restore) (*savedAnswer,
 	if len(wrong) > 0 {
 		return nil, badDefinition(wrong) // an older program took what this one refuses
 	}
-	if wrong, err = s.checkChildren(ctx, place{c.project, c.workflow.Name}, def); err != nil {
+	if wrong, err = s.checkOthers(ctx, place{c.project, c.workflow.Name}, def); err != nil {
 		return nil, err
 	} else if len(wrong) > 0 {
 		return nil, badDefinition(placed([]byte(v.Text), v.Format, wrong))
@@ -153,7 +153,7 @@ func (s *Server) publish(ctx context.Context, in *publish) (*publishedAnswer, er
 	w := callOf(ctx).workflow
 	// What an older version runs may lead back here by now.
 	if plan, err := s.plans.get(ctx, w.ID, in.Body.Version); err == nil {
-		wrong, err := s.checkChildren(ctx, place{callOf(ctx).project, w.Name}, plan.Definition)
+		wrong, err := s.checkOthers(ctx, place{callOf(ctx).project, w.Name}, plan.Definition)
 		if err != nil {
 			return nil, err
 		} else if len(wrong) > 0 {

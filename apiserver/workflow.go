@@ -134,7 +134,7 @@ func (s *Server) putWorkflow(ctx context.Context, in *putWorkflow) (*savedAnswer
 	if p := checkMessage("message", in.Message); p != nil {
 		return nil, p
 	}
-	if wrong, err = s.checkChildren(ctx, place{c.project, in.Workflow}, def); err != nil {
+	if wrong, err = s.checkOthers(ctx, place{c.project, in.Workflow}, def); err != nil {
 		return nil, err
 	} else if len(wrong) > 0 {
 		return nil, badDefinition(placed(in.RawBody, format, wrong))

@@ -128,3 +128,26 @@ func (d DependentItem) item(project string) interval.Item {
 	}
 	return interval.Item{Project: project, Workflow: d.Workflow, Task: d.Task, Date: d.Date, Once: d.Once}
 }
+
+// Each visits every item with the field where it stands, as check.all[0].any[1]; items that name no project are
+// of the one given.
+func (s *DependentSpec) Each(project string, visit func(field string, item interval.Item)) {
+	if s.Check == nil {
+		return
+	}
+	var root *document.Path
+	at := root.Key("check")
+	var walk func(t *interval.Tree, at *document.Path)
+	walk = func(t *interval.Tree, at *document.Path) {
+		if t.Item != nil {
+			visit(at.String(), *t.Item)
+		}
+		for i := range t.All {
+			walk(&t.All[i], at.Key("all").Index(i))
+		}
+		for i := range t.Any {
+			walk(&t.Any[i], at.Key("any").Index(i))
+		}
+	}
+	walk(s.Tree(project), at)
+}

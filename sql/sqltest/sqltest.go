@@ -73,6 +73,7 @@ var cases = []struct {
 	{"ChildrenComeWithTheirParentsCommit", childrenComeWithTheirParentsCommit},
 	{"AnEndedChildWakesItsParent", anEndedChildWakesItsParent},
 	{"AParentAndItsChildMayCommitTogether", aParentAndItsChildMayCommitTogether},
+	{"DependenciesFindTheirRuns", dependenciesFindTheirRuns},
 	{"OwnedInstancesCanBeLoadedAgain", ownedInstancesCanBeLoadedAgain},
 	{"PlacesAreGivenInTurn", placesAreGivenInTurn},
 	{"KeysHaveTheirOwnPlaces", keysHaveTheirOwnPlaces},

@@ -9,6 +9,7 @@ const codes: string[] = JSON.parse(readFileSync(new URL("../../../apiserver/test
 
 const argsOf: Record<string, string>[] = [
   { task: "a", child: "5" },
+  { task: "a", dependent: "a" },
   {},
   { task: "a" },
   { task: "a", worker: "w" },

@@ -84,6 +84,7 @@ export const whyKeys = [
   "noFreeSlot",
   "workerGone",
   "runningChild",
+  "runningDependent",
   "killingChild",
   "child",
   "held",
@@ -113,9 +114,11 @@ const table: Record<string, Choose> = {
       ? "instanceRunning"
       : args.child !== undefined
         ? "runningChild"
-        : args.worker === undefined
-          ? "runningWait"
-          : "running",
+        : args.dependent !== undefined
+          ? "runningDependent"
+          : args.worker === undefined
+            ? "runningWait"
+            : "running",
   retry_wait: always("retryWait"),
   killing: (_, args) => (args.child === undefined ? "killing" : "killingChild"),
   upstream_failed: always("upstreamFailed"),
@@ -144,6 +147,16 @@ const table: Record<string, Choose> = {
   no_free_slot: always("noFreeSlot"),
   worker_gone: always("workerGone"),
   child: always("child"),
+  dependency_satisfied: always("said"),
+  dependency_first_run: always("said"),
+  dependency_missing: always("said"),
+  dependency_running: always("said"),
+  dependency_failed: always("said"),
+  dependency_gone: always("said"),
+  dependency_date: always("said"),
+  dependency_all: always("said"),
+  dependency_any: always("said"),
+  dependency_failed_wait: always("said"),
   held: always("held"),
   holds_place: always("holdsPlace"),
   place_ahead: always("placeAhead"),

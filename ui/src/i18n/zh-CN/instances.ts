@@ -132,6 +132,7 @@ export const instances: Record<keyof typeof en, string> = {
   "why.ready": "{{task}} 已就绪,等待 worker",
   "why.dispatched": "{{task}} 的第 {{attempt}} 次尝试正发往 worker {{worker}}",
   "why.running": "{{task}} 的第 {{attempt}} 次尝试在 worker {{worker}} 上运行",
+  "why.runningDependent": "{{task}} 在等待其他工作流的运行",
   "why.runningChild": "{{task}} 的第 {{attempt}} 次尝试在等待子实例 {{child}}",
   "why.killingChild": "已通知 {{task}} 的子实例 {{child}} 停止{{reason}}",
   "why.child": "{{workflow}} 的子实例 {{instance}}",
