@@ -95,7 +95,7 @@ export const journeys = {
     // One that is added and taken away again by keys leaves nothing.
     await panel.getByRole("button", { name: "Add a case" }).click();
     await caseOf(page, 3).waitFor();
-    await panel.locator(".fr-error").first().waitFor();
+    await caseOf(page, 3).locator(".mantine-InputWrapper-error").first().waitFor();
     await caseOf(page, 3).getByRole("button", { name: "Remove case 3" }).focus();
     await keys.press("Enter");
     await caseOf(page, 3).waitFor({ state: "detached" });

@@ -75,6 +75,11 @@ describe("branches", () => {
     const json = '{"tasks": [{"name": "old", "type": "noop"}]}';
     const inJSON = read(applied(pasteTasks(read(json), clip), json));
     expect(inJSON.model.tasks[1]?.fields).toMatchObject({ cases: [{ then: [] }, { then: ["load"] }, { then: [] }], else: [] });
+    const loose = "- {name: r, type: switch, cases: [{when: x, then: [nobody, s]}], else: [nobody]}\n- {name: s, needs: [r]}\n";
+    for (const into of [json, text]) {
+      const now = read(applied(pasteTasks(read(into), loose), into)).model.tasks.at(-2);
+      expect(now?.fields).toMatchObject({ name: "r", cases: [{ then: ["s"] }], else: [] });
+    }
   });
 
   it("go with their edge: a task that comes between takes the place, and without an edge there is none", () => {

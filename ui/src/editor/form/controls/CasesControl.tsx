@@ -42,7 +42,8 @@ export function CasesControl({ field, target, task }: ControlProps & { task: Tas
   };
   const keys = (event: KeyboardEvent, i: number) => {
     const by = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : undefined;
-    if (!by || !event.altKey) return;
+    // In a list of tasks Alt and an arrow open what can be chosen.
+    if (!by || !event.altKey || event.target instanceof HTMLInputElement) return;
     event.preventDefault();
     move(i, by, "when");
   };
