@@ -20,7 +20,7 @@ export function textsOf(x: unknown): string[] {
 }
 
 // Keys that the server knows, and answers with "not available yet".
-const later = new Set(["concurrency", "environment", "task_group", "delay", "compensate", "uses", "cache", "on_lost", "raw"]);
+const later = new Set(["concurrency", "when", "environment", "task_group", "delay", "compensate", "uses", "cache", "on_lost", "raw"]);
 const laterWords = new Set(["compensate"]);
 
 /** numberForm is a number as JSON writes it: YAML's other forms are texts to the server. */
