@@ -3,6 +3,8 @@
 
 import { copyTasks, pasteTasks } from "../domain/document/clipboard";
 import { done, type Edit, refuse } from "../domain/document/edit";
+import { indexOf, setFields } from "../domain/document/fields";
+import type { Path } from "../domain/document/path";
 import { type Reading, read, type Task } from "../domain/document/read";
 import { reread } from "../domain/document/reread";
 import {
@@ -21,6 +23,7 @@ import { applySplices, differ, type Splice } from "../domain/document/text";
 import type { Fields } from "../domain/document/tree";
 import type { Moves, Place } from "../domain/history/history";
 import type { Document } from "./document";
+import { valueAt } from "./form/values";
 
 /** Edge leads from the task that is done first to the one that needs it. */
 export interface Edge {
@@ -78,6 +81,19 @@ export function disconnect(doc: Document, edges: readonly Edge[]): boolean {
 /** reconnect lets an edge begin or end at another task. */
 export function reconnect(doc: Document, edge: Edge, end: Partial<Edge>): boolean {
   return doc.edit("reconnect", (r) => moveEdge(r, edge, end));
+}
+
+/** lead lets a branch lead to one more task, which needs this one from then on: one step. path is the branch in the task. */
+export function lead(doc: Document, task: Task, path: Path, to: string): boolean {
+  return doc.edit("branch", (reading) => {
+    const own = reading.model.tasks[indexOf(reading, task)];
+    const branch = own && valueAt(own.fields, path);
+    const put = Array.isArray(branch)
+      ? (r: Reading) => setFields(r, [task], [...path, branch.length], to)
+      : (r: Reading) => setFields(r, [task], path, [to]);
+    const needed = reading.model.tasks.find((t) => t.name === to)?.needs.includes(task.name);
+    return oneByOne(reading, needed ? [put] : [put, (r) => addEdge(r, task.name, to)]);
+  });
 }
 
 /** thread puts a task that stands by itself on an edge: it needs from, and to needs it in from's place. */

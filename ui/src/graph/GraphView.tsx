@@ -13,12 +13,14 @@ import { useCallback, useDeferredValue, useEffect, useLayoutEffect, useMemo, use
 import type { Rect } from "../domain/graph/hit";
 import { graphOf } from "../domain/graph/model";
 import { holds, partOf, sightOf, tasksIn } from "../domain/graph/part";
+import type { Rules } from "../domain/graph/rules";
 import { type Direction, defaults, type Points, type Size } from "../domain/graph/shape";
 import { type Camera, fitAll, opening, readable } from "../domain/graph/view";
 import { isTrouble } from "../domain/states";
 import { useSay, word } from "../i18n";
 import { ErrorView } from "../parts/ErrorView";
 import { useKeys } from "../shell/keys";
+import { ruleWords } from "./branch";
 import { FarView, useFar } from "./FarView";
 import { FindTask } from "./FindTask";
 import { GraphTools } from "./GraphTools";
@@ -38,6 +40,8 @@ interface Props {
   tasks: readonly DrawnTask[];
   /** Places that were saved; the others are found. */
   places?: Points;
+  /** What the definition says of when its tasks run, once it is known. */
+  rules?: Rules;
   /** The tasks of an instance; none shows the definition alone. */
   states?: ReadonlyMap<string, NodeState>;
   chosen?: string;
@@ -51,7 +55,7 @@ export function GraphView(props: Props) {
   const { t } = useSay();
   const [direction] = useDirection();
   // Saved places are from left to right: the other way all is arranged anew.
-  const layout = useLayout(props.tasks, direction, direction === "LR" ? props.places : undefined);
+  const layout = useLayout(withLast(props.tasks, props.rules), direction, direction === "LR" ? props.places : undefined);
   const section = useRef<HTMLElement>(null);
   const [box, setBox] = useState<Size>();
   // Measured before the first paint: the graph opens where it belongs, and no other part of it is ever mounted.
@@ -74,6 +78,16 @@ export function GraphView(props: Props) {
   );
 }
 
+// The same list each time for the same tasks: it is known by its identity.
+const lasts = new WeakMap<readonly DrawnTask[], readonly DrawnTask[]>();
+
+function withLast(tasks: readonly DrawnTask[], rules: Rules | undefined): readonly DrawnTask[] {
+  if (!rules || rules.last.size === 0) return tasks;
+  const told = lasts.get(tasks) ?? tasks.map((x) => (rules.last.has(x.name) ? { ...x, finally: true } : x));
+  lasts.set(tasks, told);
+  return told;
+}
+
 // Whoever loads this file is about to draw.
 warmLayout();
 
@@ -88,7 +102,7 @@ const wholeUpTo = 60;
 
 type CanvasProps = Props & { points: Points; direction: Direction; box: Size };
 
-function Canvas({ name, tasks, points, direction, box, states, chosen, onChoose, problems, onProblems }: CanvasProps) {
+function Canvas({ name, tasks, points, direction, box, rules, states, chosen, onChoose, problems, onProblems }: CanvasProps) {
   const { t } = useSay();
   const flow = useReactFlow();
   const far = useFar();
@@ -99,7 +113,7 @@ function Canvas({ name, tasks, points, direction, box, states, chosen, onChoose,
   const least = useMemo(() => Math.min(0.1, fitAll(points, size, { width: 320, height: 240 }).zoom), [points]);
   const shown = found ?? chosen;
   const part = usePart(tasks.length > wholeUpTo, first, box);
-  const { nodes, edges, scene, said } = useDrawing({ tasks, points, direction, states, problems, part });
+  const { nodes, edges, scene, said } = useDrawing({ tasks, points, direction, rules, states, problems, part });
   // The overview may be a frame late: what a key or an event changed on the canvas comes first.
   const overview = useDeferredValue(scene);
   const fly = useFlight(points);
@@ -208,12 +222,12 @@ function usePart(large: boolean, first: Camera, box: Size): Rect | undefined {
   return calm && holds(calm, look(store.getState())) ? calm : next;
 }
 
-type Drawn = Pick<CanvasProps, "tasks" | "points" | "direction" | "states" | "problems"> & { part: Rect | undefined };
+type Drawn = Pick<CanvasProps, "tasks" | "points" | "direction" | "rules" | "states" | "problems"> & { part: Rect | undefined };
 
 /** useDrawing gives the nodes and edges of a part and the scene of all; what looks as before stays the same object. */
-function useDrawing({ tasks, points, direction, states, problems, part }: Drawn) {
+function useDrawing({ tasks, points, direction, rules, states, problems, part }: Drawn) {
   const { t } = useSay();
-  const nodesBefore = useRef<{ t: unknown; map: Map<string, TaskNode> }>({ t: undefined, map: new Map() });
+  const nodesBefore = useRef({ t, rules, map: new Map<string, TaskNode>() });
   const edgesBefore = useRef(new Map<string, FlowEdge>());
   const label = useCallback(
     (task: DrawnTask, s: NodeState | undefined) => {
@@ -221,25 +235,29 @@ function useDrawing({ tasks, points, direction, states, problems, part }: Drawn)
       if (states) parts.push(s?.state ? word(t, "state", s.state) : t("state.outside"));
       if (task.mark) parts.push(t(`versions.${task.mark}`));
       if ((s?.attempts ?? 0) > 1) parts.push(t("graph.attempt", { n: s?.attempts ?? 0, of: task.retries + 1 }));
-      if (task.needs.length > 0) parts.push(t("run.nodeAfter", { needs: task.needs.join(", ") }));
+      parts.push(...ruleWords(t, task, rules));
       return parts.join(", ");
     },
-    [t, states],
+    [t, states, rules],
   );
   const bright = useMemo(
     () => (problems ? new Set(tasks.filter((x) => isTrouble(states?.get(x.name)?.state ?? "")).map((x) => x.name)) : undefined),
     [problems, tasks, states],
   );
-  const view: View = useMemo(() => ({ points, size, direction, states, bright, label }), [points, direction, states, bright, label]);
+  const view: View = useMemo(
+    () => ({ points, size, direction, rules, states, bright, label }),
+    [points, direction, rules, states, bright, label],
+  );
   const given = useMemo(() => (part ? tasksIn(tasks, points, size, part) : tasks), [tasks, points, part]);
   const nodes = useMemo(() => {
-    // In another language every name is another: nothing is kept.
-    if (nodesBefore.current.t !== t) nodesBefore.current = { t, map: new Map() };
+    // In another language, or with rules to tell, every name is another: nothing is kept.
+    const before = nodesBefore.current;
+    if (before.t !== t || before.rules !== rules) nodesBefore.current = { t, rules, map: new Map() };
     const nodes = keptNodes(given, view, nodesBefore.current.map);
     // What has left the part is kept too: the camera comes back.
     for (const [name, node] of nodes) nodesBefore.current.map.set(name, node);
     return [...nodes.values()];
-  }, [given, view, t]);
+  }, [given, view, t, rules]);
   const edges = useMemo(() => {
     const edges = keptEdges(given, view, edgesBefore.current);
     for (const [id, edge] of edges) edgesBefore.current.set(id, edge);

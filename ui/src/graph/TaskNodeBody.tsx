@@ -1,5 +1,18 @@
 import "./taskNode.css";
-import { Circle, CircleDashed, Clock, Code, Database, GitFork, Globe, type LucideIcon, SquareTerminal, Workflow } from "lucide-react";
+import {
+  Circle,
+  CircleDashed,
+  Clock,
+  Code,
+  Database,
+  Flag,
+  GitFork,
+  Globe,
+  ListFilter,
+  type LucideIcon,
+  SquareTerminal,
+  Workflow,
+} from "lucide-react";
 import type { ReactNode } from "react";
 import { lookOf } from "../domain/states";
 import { useSay, word } from "../i18n";
@@ -38,12 +51,16 @@ export interface NodeLook {
   dashed?: boolean;
   /** What is wrong with it, in the upper right corner. */
   badge?: ReactNode;
+  /** gate is the rule by which it may be passed over. */
+  gate?: string;
+  /** last marks a task that comes after all others. */
+  last?: boolean;
   /** Whatever belongs inside the node's box: handles. */
   children?: ReactNode;
 }
 
 /** TaskNodeBody is a task on a canvas, the same in the viewer and in the editor: 200 by 52. */
-export function TaskNodeBody({ name, type, state, note, chosen, dim, dashed, badge, children }: NodeLook) {
+export function TaskNodeBody({ name, type, state, note, chosen, dim, dashed, badge, gate, last, children }: NodeLook) {
   const { t } = useSay();
   const { hue, fill } = lookOf(state ?? "");
   const classes = ["task-node"];
@@ -70,6 +87,20 @@ export function TaskNodeBody({ name, type, state, note, chosen, dim, dashed, bad
           {note && <> · {note}</>}
         </span>
       </span>
+      {(gate || last) && (
+        <span className="task-node-rules">
+          {gate && (
+            <span title={gate}>
+              <ListFilter size={14} aria-hidden />
+            </span>
+          )}
+          {last && (
+            <span title={t("graph.last")}>
+              <Flag size={14} aria-hidden />
+            </span>
+          )}
+        </span>
+      )}
       {badge !== undefined && <span className="task-node-badge">{badge}</span>}
       {children}
     </div>

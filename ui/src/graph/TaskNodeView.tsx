@@ -38,6 +38,8 @@ const Body = memo(function Body({ data, chosen }: { data: NodeData; chosen: bool
       chosen={chosen}
       dim={data.dim}
       note={noteOf(data)}
+      gate={data.gate}
+      last={data.last}
       dashed={data.mark === "removed"}
       badge={data.mark && <span className={`mark mark-${data.mark}`}>{signs[data.mark]}</span>}
     />

@@ -59,8 +59,8 @@ export class LayoutClient {
         },
       });
       signal?.addEventListener("abort", leave, { once: true });
-      // Only names and needs cross over: what else a task carries would be copied for nothing.
-      const shapes = tasks.map(({ name, needs }) => ({ name, needs }));
+      // Only what a layout looks at crosses over: what else a task carries would be copied for nothing.
+      const shapes = tasks.map(({ name, needs, finally: last }) => (last ? { name, needs, finally: last } : { name, needs }));
       this.worker().postMessage({ id, tasks: shapes, options, standing });
     });
   }

@@ -1,7 +1,9 @@
 import { type Edge as FlowEdge, type Node as FlowNode, Position } from "@xyflow/react";
 import { edgeId, type GraphTask } from "../domain/graph/model";
+import type { Rules } from "../domain/graph/rules";
 import type { Direction, Points, Size } from "../domain/graph/shape";
 import { isFinalTask } from "../domain/states";
+import { branchWords, roomFor } from "./branch";
 
 // Tasks as ReactFlow wants them. A node or an edge that looks as before stays the same object: of 200
 // changed states in 2,000 tasks, 200 nodes and the edges at them are made and painted anew.
@@ -26,6 +28,8 @@ export type NodeData = Record<string, unknown> & {
   to: string | undefined;
   dim: boolean;
   mark: Mark | undefined;
+  gate: string | undefined;
+  last: boolean;
 };
 
 /** TaskNode is a node of ReactFlow's. Its size and the ends of its edges are given, so that edges to nodes that are not mounted are right. */
@@ -51,6 +55,7 @@ export interface View {
   states: ReadonlyMap<string, NodeState> | undefined;
   /** Those that stay bright; undefined when all do. */
   bright: ReadonlySet<string> | undefined;
+  rules: Rules | undefined;
   /** The accessible name of a node. */
   label: (task: DrawnTask, state: NodeState | undefined) => string;
 }
@@ -74,6 +79,8 @@ export function keptNodes(tasks: readonly DrawnTask[], view: View, before: Reado
       to: s?.to,
       dim: view.bright !== undefined && !view.bright.has(task.name),
       mark: task.mark,
+      gate: view.rules?.gates.get(task.name),
+      last: view.rules?.last.has(task.name) ?? false,
     };
     if (old && old.position === position && sameData(old.data, data)) {
       out.set(task.name, old);
@@ -102,6 +109,8 @@ function sameData(a: NodeData, b: NodeData): boolean {
     a.state === b.state &&
     a.dim === b.dim &&
     a.mark === b.mark &&
+    a.gate === b.gate &&
+    a.last === b.last &&
     a.attempts === b.attempts &&
     a.from === b.from &&
     a.to === b.to &&
@@ -142,13 +151,16 @@ export function keptEdges(tasks: readonly DrawnTask[], view: View, before: Reado
   const state = (name: string) => (view.states ? (view.states.get(name)?.state ?? "") : undefined);
   for (const task of tasks) {
     for (const need of task.needs) {
-      if (!view.points[need] || !view.points[task.name]) continue;
+      const [from, to] = [view.points[need], view.points[task.name]];
+      if (!from || !to) continue;
       const id = edgeId(need, task.name);
+      const branch = view.rules?.branches.get(id);
+      const label = branch && branchWords(branch, roomFor(from, to, view.size, view.direction));
       const kind = edgeKind(state(need), state(task.name));
       const mark = task.edgeMarks?.get(need);
       const className = `${mark ? `edge-${mark}` : kind && `edge-${kind}`}${dim(need) || dim(task.name) ? " edge-dim" : ""}`;
       const old = before.get(id);
-      if (old && old.className === className) {
+      if (old && old.className === className && old.label === label) {
         out.set(id, old);
         continue;
       }
@@ -157,6 +169,7 @@ export function keptEdges(tasks: readonly DrawnTask[], view: View, before: Reado
         source: need,
         target: task.name,
         className,
+        label,
         focusable: false,
         selectable: false,
         interactionWidth: 0,

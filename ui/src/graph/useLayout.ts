@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { GraphTask } from "../domain/graph/model";
 import type { Direction, Points } from "../domain/graph/shape";
 import { towards } from "../domain/graph/shape";
@@ -35,6 +35,7 @@ export function useLayout(tasks: readonly GraphTask[], direction: Direction, sav
   const [tries, setTries] = useState(0);
   const [failed, setFailed] = useState<{ tasks: readonly GraphTask[]; error: Error }>();
   const [, setDone] = useState<Points>();
+  const shown = useRef<Done>(undefined);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another try is the same question asked again
   useEffect(() => {
     if (recall(tasks, direction, saved)) return;
@@ -48,8 +49,12 @@ export function useLayout(tasks: readonly GraphTask[], direction: Direction, sav
     );
     return () => stop.abort();
   }, [tasks, direction, saved, tries]);
+  const points = recall(tasks, direction, saved);
+  if (points) shown.current = { direction, saved, points };
+  // The same tasks of which more is known stay where they are until they have their new places.
+  const before = shown.current?.direction === direction ? shown.current.points : undefined;
   return {
-    points: recall(tasks, direction, saved),
+    points: points ?? (before && tasks.every((task) => before[task.name]) ? before : undefined),
     error: failed?.tasks === tasks ? failed.error : undefined,
     retry: () => {
       setFailed(undefined);

@@ -7,6 +7,7 @@ import { neighboursQuery } from "../api/instances";
 import { attemptsQuery, eventsQuery, graphQuery, instanceQuery, layoutQuery, tasksQuery } from "../api/queries";
 import { isLive } from "../domain/states";
 import { GraphView, type NodeState } from "../graph/GraphView";
+import { useRules } from "../graph/useRules";
 import { type Sentence, useSay } from "../i18n";
 import { Banner } from "../instance/Banner";
 import { Compare } from "../instance/Compare";
@@ -203,6 +204,7 @@ function Drawing({ instance, states, search, set, choose }: DrawingProps) {
   const { project, workflow, version } = instance;
   const graph = useQuery(graphQuery(project, workflow, version));
   const layout = useQuery(layoutQuery(project, workflow));
+  const rules = useRules(project, workflow, version);
   if (graph.isError) return <ErrorView error={graph.error} retry={() => void graph.refetch()} />;
   if (graph.isPending || layout.isPending) return <SkeletonRows />;
   return (
@@ -210,6 +212,7 @@ function Drawing({ instance, states, search, set, choose }: DrawingProps) {
       name={workflow}
       tasks={graph.data.tasks}
       places={layout.data?.tasks}
+      rules={rules}
       states={states}
       chosen={search.task}
       onChoose={choose}

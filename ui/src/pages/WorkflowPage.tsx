@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { Pencil, Play } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { graphQuery, instancesQuery, layoutQuery, projectsQuery, versionQuery, workflowQuery } from "../api/queries";
+import { useRules } from "../graph/useRules";
 import { useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { InstanceTable } from "../parts/InstanceTable";
@@ -99,12 +100,13 @@ interface Of {
 function Drawing({ project, workflow, version }: Of & { version: number }) {
   const graph = useQuery({ ...graphQuery(project, workflow, version), enabled: version > 0 });
   const layout = useQuery(layoutQuery(project, workflow));
+  const rules = useRules(project, workflow, version);
   if (graph.isError) return <ErrorView error={graph.error} retry={() => void graph.refetch()} />;
   if (graph.isPending || layout.isPending) return <SkeletonRows />;
   return (
     <div className="graph-box">
       <Suspense fallback={<SkeletonRows />}>
-        <GraphView name={workflow} tasks={graph.data.tasks} places={layout.data?.tasks} />
+        <GraphView name={workflow} tasks={graph.data.tasks} places={layout.data?.tasks} rules={rules} />
       </Suspense>
     </div>
   );

@@ -1,16 +1,17 @@
 // Tasks as YAML text on the clipboard, and back: across workflows, tabs and chats.
 
+import { branchNames, keepInBranches } from "./branches";
 import { done, type Edit, onGood, refuse } from "./edit";
 import { itemText } from "./format";
-import { dropNeeds } from "./needs";
+import { dropTasks } from "./needs";
 import { type Good, type Reading, read, tasksOf } from "./read";
 import { renameIn } from "./reference";
 import { columnOf, linesAfter } from "./splice";
 import { appendTask, foldName, freeName, namesOf, parted } from "./tasks";
 import { applySplices, contentEnd, differ, lineStart } from "./text";
-import { contentOf, type Fields, type Item, type ListNode } from "./tree";
+import { contentOf, type Fields, type Item, type ListNode, type Value } from "./tree";
 
-/** copyTasks returns the chosen tasks as a block list at column 0, with the edges between them and their comments. */
+/** copyTasks returns the chosen tasks as a block list at column 0, with the edges and branches between them and their comments. */
 export function copyTasks(reading: Reading, names: readonly string[]): string {
   if (!reading.good) return "";
   const chosen = new Set(names);
@@ -18,16 +19,16 @@ export function copyTasks(reading: Reading, names: readonly string[]): string {
   return own.map((text) => `${text}\n`).join("");
 }
 
-// The chosen tasks' own lines, without needs that lead to others.
+// The chosen tasks' own lines, without needs and branches that lead to others.
 function tasksIn(good: Good, chosen: (name: string) => boolean): string[] {
   const picked = good.model.tasks.filter((t) => chosen(t.name));
   const kept = new Set(picked.map((t) => t.name));
-  const outer = good.model.tasks.flatMap((t) => t.needs.filter((n) => !kept.has(n)));
+  const outer = picked.flatMap((t) => [...t.needs, ...branchNames(t)].filter((n) => !kept.has(n)));
   const gone = new Set(outer);
   const list = tasksOf(good.root);
   const splices = picked.flatMap((t) => {
     const node = list?.items[t.index]?.value;
-    return node?.kind === "map" ? dropNeeds(good, node, gone) : [];
+    return node?.kind === "map" ? dropTasks(good, node, gone) : [];
   });
   const trimmed = splices.length === 0 ? good : read(applySplices(good.text, splices));
   if (!trimmed.good) return [];
@@ -144,8 +145,10 @@ function insertValues(good: Good, values: readonly Fields[], at: number) {
 }
 
 function contentFor(value: Fields, all: readonly Fields[]): Fields {
-  if (!Array.isArray(value.needs)) return value;
-  const inner = value.needs.filter((n) => all.some((v) => v.name === n));
-  const { needs: _, ...rest } = value;
+  const stays = (name: Value) => all.some((v) => v.name === name);
+  const kept = keepInBranches(value, stays);
+  if (!Array.isArray(value.needs)) return kept;
+  const inner = value.needs.filter(stays);
+  const { needs: _, ...rest } = kept;
   return inner.length > 0 ? { ...rest, needs: inner } : rest;
 }

@@ -1,5 +1,6 @@
 // The needs of one task as text.
 
+import { dropFromBranches } from "./branches";
 import { place } from "./edit";
 import { insertEntry, insertItem, removeEntry, removeItems, replaceEntry, type Source } from "./splice";
 import type { Splice } from "./text";
@@ -21,4 +22,9 @@ export function dropNeeds(source: Source, task: MapNode, gone: ReadonlySet<strin
   if (indices.length === 0) return [];
   if (indices.length === needs.items.length && task.entries.length > 1) return removeEntry(source, task, "needs");
   return removeItems(source, needs, indices);
+}
+
+/** dropTasks takes tasks out of all that a task's map names: its needs and its branches. */
+export function dropTasks(source: Source, task: MapNode, gone: ReadonlySet<string>): Splice[] {
+  return [...dropNeeds(source, task, gone), ...dropFromBranches(source, task, gone)];
 }

@@ -1,7 +1,8 @@
-// Another order of the tasks in the text. A task's lines are its own with the comments above them.
+// Another order of a list's elements in the text, above all of the tasks. An element's lines are its own with the comments above them.
 
 import { done, type Edit, onGood, refuse } from "./edit";
 import { indexOf, type Spot } from "./fields";
+import { nodeAt, type Path } from "./path";
 import { type Good, type Reading, tasksOf } from "./read";
 import { leads } from "./splice";
 import { contentEnd, lineStart, nextLine, type Span, type Splice } from "./text";
@@ -12,11 +13,24 @@ export function moveTask(reading: Reading, spot: Spot, by: number): Edit {
   return onGood(reading, (good) => {
     const list = tasksOf(good.root);
     const from = indexOf(good, spot);
-    if (!list || from < 0) return refuse("no_such_task", { task: spot.name });
-    const to = Math.max(0, Math.min(list.items.length - 1, from + by));
-    if (from === to) return done([]);
-    return done(rotated(good.text, spansOf(good, list), Math.min(from, to), Math.max(from, to), from < to));
+    return list && from >= 0 ? done(moved(good, list, from, by)) : refuse("no_such_task", { task: spot.name });
   });
+}
+
+/** moveItem does the same for the element at an index of the list at a path. */
+export function moveItem(reading: Reading, path: Path, from: number, by: number): Edit {
+  return onGood(reading, (good) => {
+    const list = nodeAt(good.root, path);
+    return list?.kind === "list" && list.items[from]
+      ? done(moved(good, list, from, by))
+      : refuse("no_such_field", { field: path.join(".") });
+  });
+}
+
+function moved(good: Good, list: ListNode, from: number, by: number): Splice[] {
+  const to = Math.max(0, Math.min(list.items.length - 1, from + by));
+  if (from === to) return [];
+  return rotated(good.text, spansOf(good, list), Math.min(from, to), Math.max(from, to), from < to);
 }
 
 // The parts from low to high change places; what is between them, blank lines or commas, stays where it is.
@@ -39,7 +53,7 @@ function spansOf(good: Good, list: ListNode): Span[] {
   });
 }
 
-// The first task's comments stand above the list's own first dash.
+// The first element's comments stand above the list's own first dash.
 function commentsAbove(text: string, at: number, floor: number): number {
   let from = at;
   while (from > 0) {

@@ -12,6 +12,8 @@ export interface Task {
   readonly name: string;
   readonly type: string;
   readonly needs: readonly string[];
+  /** finally says that it starts once all others have ended. */
+  readonly finally: boolean;
   readonly fields: Fields;
 }
 
@@ -151,10 +153,11 @@ export function taskOf(node: Node, index: number): Task {
   const value = contentOf(node);
   const fields = isFields(value) ? value : {};
   const needs = Array.isArray(fields.needs) ? fields.needs.map(word).filter((n) => n !== "") : [];
-  return { index, name: word(fields.name), type: word(fields.type), needs, fields };
+  return { index, name: word(fields.name), type: word(fields.type), needs, finally: fields.finally === true, fields };
 }
 
-function word(value: Value | undefined): string {
+/** word is a plain value as a text; anything else is empty. */
+export function word(value: Value | undefined): string {
   return typeof value === "string" ? value : typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 }
 

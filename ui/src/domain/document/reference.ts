@@ -1,9 +1,15 @@
-// Where a task's name stands besides its own: needs, and ${task.output} in texts that are not scripts.
+// Where a task's name stands besides its own: needs, branches, conditions, and ${task.output} in
+// texts that are not scripts.
 
+import { isBranches, renameInBranches, renameInList } from "./branches";
+import { referencesTo, renameInExpression } from "./expression";
 import { type Good, tasksOf } from "./read";
-import { replaceNode } from "./splice";
+import { replaceEntry, replaceNode } from "./splice";
 import type { Splice } from "./text";
-import { entryOf, type Node } from "./tree";
+import type { Entry, MapNode, Node } from "./tree";
+
+/** conditionKeys are the keys whose texts are expressions: of a task, and of a case. */
+const conditionKeys: ReadonlySet<string> = new Set(["when", "join"]);
 
 /** renameIn returns the splices that give the task at index another name everywhere. */
 export function renameIn(good: Good, index: number, from: string, to: string): Splice[] {
@@ -12,25 +18,33 @@ export function renameIn(good: Good, index: number, from: string, to: string): S
   list?.items.forEach((item, i) => {
     const task = item.value;
     if (task.kind !== "map") return;
+    out.push(...renameInBranches(good, task, from, to));
     for (const entry of task.entries) {
       if (entry.key === "name") {
         if (i === index) out.push(...replaceNode(good, entry.value, to, task.flow));
-      } else if (entry.key === "needs") out.push(...needsIn(good, entry.value, from, to));
+      } else if (entry.key === "needs") out.push(...(entry.value.kind === "list" ? renameInList(good, entry.value, from, to) : []));
+      else if (conditionKeys.has(entry.key)) out.push(...condition(good, task, entry, from, to));
+      else if (isBranches(entry)) out.push(...conditionsOfCases(good, entry.value, from, to));
       else if (entry.key !== "script") out.push(...referencesIn(good.text, entry.value, from, to));
     }
   });
   return out;
 }
 
-function needsIn(good: Good, node: Node, from: string, to: string): Splice[] {
-  if (node.kind !== "list") return [];
-  return node.items.flatMap((item) =>
-    item.value.kind === "scalar" && item.value.value === from ? replaceNode(good, item.value, to, node.flow) : [],
-  );
+function conditionsOfCases(good: Good, cases: Node, from: string, to: string): Splice[] {
+  if (cases.kind !== "list") return [];
+  return cases.items.flatMap(({ value: one }) => {
+    if (one.kind !== "map") return [];
+    return one.entries.flatMap((entry) => (conditionKeys.has(entry.key) ? condition(good, one, entry, from, to) : []));
+  });
 }
 
-// $${ is the text ${ itself. The output's name is what follows the last dot.
-const reference = /(\$?)\$\{([^}\r\n]*)\.(\w+)\}/g;
+function condition(good: Good, map: MapNode, entry: Entry, from: string, to: string): Splice[] {
+  const { value } = entry;
+  if (value.kind !== "scalar" || typeof value.value !== "string") return [];
+  const next = renameInExpression(value.value, from, to);
+  return next === value.value ? [] : replaceEntry(good, map, entry, next);
+}
 
 function referencesIn(text: string, node: Node, from: string, to: string): Splice[] {
   switch (node.kind) {
@@ -38,33 +52,10 @@ function referencesIn(text: string, node: Node, from: string, to: string): Splic
       return node.entries.flatMap((e) => referencesIn(text, e.value, from, to));
     case "list":
       return node.items.flatMap((i) => referencesIn(text, i.value, from, to));
-    case "scalar":
-      return typeof node.value === "string" && node.value.includes("${") ? inScalar(text, node, from, to) : [];
-  }
-}
-
-function inScalar(text: string, node: Node, from: string, to: string): Splice[] {
-  const out: Splice[] = [];
-  for (const match of text.slice(node.from, node.to).matchAll(reference)) {
-    if (match[1] === "$" || match[2] !== from) continue;
-    const at = node.from + match.index + "${".length;
-    out.push({ from: at, to: at + from.length, insert: to });
-  }
-  return out;
-}
-
-/** namesUsed returns the tasks whose outputs a task's fields name, for lists of what a rename or a removal touches. */
-export function namesUsed(good: Good, index: number): Set<string> {
-  const task = tasksOf(good.root)?.items[index]?.value;
-  const used = new Set<string>();
-  if (task?.kind !== "map") return used;
-  for (const entry of task.entries) {
-    if (entry.key === "script") continue;
-    for (const match of good.text.slice(entry.value.from, entry.value.to).matchAll(reference)) {
-      if (match[1] !== "$" && match[2] !== undefined && match[2] !== "") used.add(match[2]);
+    case "scalar": {
+      if (typeof node.value !== "string" || !node.value.includes("${")) return [];
+      const places = referencesTo(text.slice(node.from, node.to), from).map((at) => node.from + at);
+      return places.map((at) => ({ from: at, to: at + from.length, insert: to }));
     }
   }
-  const own = entryOf(task, "name")?.value;
-  if (own?.kind === "scalar") used.delete(String(own.value));
-  return used;
 }

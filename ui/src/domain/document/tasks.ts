@@ -1,9 +1,10 @@
 // Edits of tasks and edges. Each answers with splices of the text that was read, or with a refusal.
 
 import { findPath } from "../graph/model";
+import { dropFromBranches, renameInBranches } from "./branches";
 import { done, type Edit, onGood, refuse, setIn } from "./edit";
 import { itemText } from "./format";
-import { addNeed, dropNeeds } from "./needs";
+import { addNeed, dropNeeds, dropTasks } from "./needs";
 import { type Good, type Reading, type Task, tasksOf } from "./read";
 import { renameIn } from "./reference";
 import { columnOf, endOf, insertItem, linesAfter, removeItems, replaceEntry, replaceNode } from "./splice";
@@ -57,7 +58,7 @@ export function setTaskField(reading: Reading, task: string, path: readonly (str
   });
 }
 
-/** renameTask gives a task another name and lets the needs and ${task.output} references of all others follow. */
+/** renameTask gives a task another name and lets the needs, branches, conditions and ${task.output} references of all others follow. */
 export function renameTask(reading: Reading, from: string, to: string): Edit {
   return onGood(reading, (good) => {
     const found = taskNode(good, from);
@@ -116,7 +117,7 @@ function spaced(good: Good, list: ListNode, splices: readonly Splice[]): Splice[
   return splices.map((s) => ({ ...s, insert: good.style.newline + s.insert }));
 }
 
-/** deleteTasks removes tasks, and their names from the needs of those that stay. */
+/** deleteTasks removes tasks, and their names from the needs and the branches of those that stay. */
 export function deleteTasks(reading: Reading, names: readonly string[]): Edit {
   return onGood(reading, (good) => {
     const list = tasksOf(good.root);
@@ -125,11 +126,11 @@ export function deleteTasks(reading: Reading, names: readonly string[]): Edit {
     const indices = good.model.tasks.filter((t) => gone.has(t.name)).map((t) => t.index);
     if (!list || !entry || indices.length === 0) return done([]);
     const staying = good.model.tasks.filter((t) => !gone.has(t.name));
-    const needs = staying.flatMap((t) => {
+    const named = staying.flatMap((t) => {
       const node = list.items[t.index]?.value;
-      return node?.kind === "map" ? dropNeeds(good, node, gone) : [];
+      return node?.kind === "map" ? dropTasks(good, node, gone) : [];
     });
-    if (staying.length > 0) return done([...removeItems(good, list, indices), ...needs]);
+    if (staying.length > 0) return done([...removeItems(good, list, indices), ...named]);
     return done([{ from: entry.colon + 1, to: list.to, insert: " []" }]);
   });
 }
@@ -155,13 +156,20 @@ export function badEdge(good: Good, from: string, to: string): Edit | undefined 
   return path && refuse("cycle", { path: [...path, to].join(" → ") });
 }
 
+// Where an edge out of a branch goes, its branch goes with it: only tasks that need a task can stand in its branches.
+function followBranch(good: Good, from: string, to: string, next?: string): Splice[] {
+  const source = taskNode(good, from)?.node;
+  if (!source) return [];
+  return next === undefined ? dropFromBranches(good, source, new Set([to])) : renameInBranches(good, source, to, next);
+}
+
 /** removeEdge lets to no longer need from. */
 export function removeEdge(reading: Reading, from: string, to: string): Edit {
   return onGood(reading, (good) => {
     const found = taskNode(good, to);
     if (!found) return refuse("no_such_task", { task: to });
     const splices = dropNeeds(good, found.node, new Set([from]));
-    return splices.length > 0 ? done(splices) : refuse("no_such_edge", { from, to });
+    return splices.length > 0 ? done([...splices, ...followBranch(good, from, to)]) : refuse("no_such_edge", { from, to });
   });
 }
 
@@ -177,7 +185,7 @@ export function insertOnEdge(reading: Reading, from: string, to: string, fields:
     const name = freeName(typeof asked === "string" && asked !== "" ? asked : "task", namesOf(good.model.tasks));
     if (badName(name)) return refuse("invalid_name", { name });
     const added = appendTask(good, { name, type, needs: [from], ...rest }, source.index);
-    return done([...added, ...replaceNode(good, at.value, name, needs.flow)]);
+    return done([...added, ...replaceNode(good, at.value, name, needs.flow), ...followBranch(good, from, to, name)]);
   });
 }
 
@@ -192,11 +200,17 @@ export function moveEdge(reading: Reading, edge: { from: string; to: string }, e
     const wrong = badEdge({ ...good, model: { ...good.model, tasks } }, from, to);
     if (wrong) return wrong;
     const needs = entryOf(old.node, "needs");
-    if (old.index !== next.index) return done([...dropNeeds(good, old.node, new Set([edge.from])), ...addNeed(good, next.node, from)]);
+    if (old.index !== next.index) {
+      const branch = from === edge.from ? followBranch(good, from, edge.to, to) : followBranch(good, edge.from, edge.to);
+      return done([...dropNeeds(good, old.node, new Set([edge.from])), ...addNeed(good, next.node, from), ...branch]);
+    }
     const at =
       needs?.value.kind === "list" ? needs.value.items.find((i) => i.value.kind === "scalar" && i.value.value === edge.from) : undefined;
     if (needs?.value.kind !== "list" || !at) return refuse("no_such_edge", edge);
-    return done(replaceNode(good, at.value, from, needs.value.flow));
+    // A task that comes between takes the place in the branch.
+    const between = good.model.tasks.find((t) => t.name === from)?.needs.includes(edge.from);
+    const branch = followBranch(good, edge.from, to, between ? from : undefined);
+    return done([...replaceNode(good, at.value, from, needs.value.flow), ...branch]);
   });
 }
 
@@ -206,15 +220,25 @@ export function setNeeds(reading: Reading, task: string, wanted: readonly string
   return onGood(reading, (good) => {
     const found = taskNode(good, task);
     if (!found) return refuse("no_such_task", { task });
-    const entry = entryOf(found.node, "needs");
     const old = good.model.tasks[found.index]?.needs ?? [];
     const gone = new Set(old.filter((n) => !names.includes(n)));
-    const fresh = names.filter((n) => !old.includes(n));
-    if (entry && new Set(old).size < old.length)
-      return done(names.length > 0 ? replaceEntry(good, found.node, entry, names) : dropNeeds(good, found.node, gone));
-    if (fresh.length === 0) return done(dropNeeds(good, found.node, gone));
-    if (gone.size === 0 && fresh[0] !== undefined && fresh.length === 1) return done(addNeed(good, found.node, fresh[0]));
-    if (!entry) return done(setIn(good, found.node, ["needs"], [...names]) ?? []);
-    return done(replaceEntry(good, found.node, entry, [...names]));
+    return done([...needsSet(good, found.node, { old, gone, names }), ...[...gone].flatMap((n) => followBranch(good, n, task))]);
   });
+}
+
+interface Needs {
+  readonly old: readonly string[];
+  readonly gone: ReadonlySet<string>;
+  readonly names: readonly string[];
+}
+
+function needsSet(good: Good, node: MapNode, { old, gone, names }: Needs): Splice[] {
+  const entry = entryOf(node, "needs");
+  const fresh = names.filter((n) => !old.includes(n));
+  if (entry && new Set(old).size < old.length)
+    return names.length > 0 ? replaceEntry(good, node, entry, names) : dropNeeds(good, node, gone);
+  if (fresh.length === 0) return dropNeeds(good, node, gone);
+  if (gone.size === 0 && fresh[0] !== undefined && fresh.length === 1) return addNeed(good, node, fresh[0]);
+  if (!entry) return setIn(good, node, ["needs"], [...names]) ?? [];
+  return replaceEntry(good, node, entry, [...names]);
 }

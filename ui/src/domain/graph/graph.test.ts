@@ -109,6 +109,31 @@ describe("a layout", () => {
     }
   });
 
+  it("puts what comes last beyond all others, in both directions, and beside what stands", () => {
+    const tasks: GraphTask[] = [
+      { name: "a", needs: [] },
+      { name: "tidy", needs: ["a"], finally: true },
+      { name: "b", needs: ["a"] },
+      { name: "tell", needs: ["tidy"], finally: true },
+      { name: "other", needs: [], finally: true },
+    ];
+    for (const dagreMax of [0, 1500]) {
+      const right = layoutAll(tasks, { dagreMax });
+      const down = layoutAll(tasks, { direction: "TB", dagreMax });
+      expect(overlaps(right) + overlaps(down)).toBe(0);
+      for (const name of ["tidy", "tell", "other"]) {
+        expect(right[name]?.x).toBeGreaterThan((right.b?.x ?? 0) + defaults.size.width);
+        expect(down[name]?.y).toBeGreaterThan((down.b?.y ?? 0) + defaults.size.height);
+      }
+      expect(right.tell?.x).toBeGreaterThan(right.tidy?.x ?? 0);
+    }
+    const fresh = placeNew(tasks, { a: { x: 0, y: 0 }, b: { x: 264, y: 0 } });
+    expect(fresh.tidy?.x).toBeGreaterThan(264 + defaults.size.width);
+    expect(fresh.other?.x).toBe(fresh.tidy?.x);
+    expect(fresh.tell?.x).toBeGreaterThan(fresh.tidy?.x ?? 0);
+    expect(Object.keys(layoutAll(tasks.filter((t) => t.finally)))).toHaveLength(3);
+  });
+
   it("places only new tasks, right of their parent and on nobody's place", () => {
     const standing = { a: { x: 37, y: 11 }, c: { x: 301, y: 11 } };
     const tasks = [

@@ -1,15 +1,36 @@
 // Where tasks stand on the canvas. Pure and without a clock, so that a worker can run it.
 
 import { Graph as DagreGraph, layout as dagreLayout } from "@dagrejs/dagre";
+import { boundsOf } from "./hit";
 import { type Graph, type GraphTask, graphOf } from "./model";
 import { type Direction, defaults, type Options, type Point, type Points, type Size, towards } from "./shape";
 import { sweep } from "./sweep";
 
 export { type Direction, defaults, type Options, type Point, type Points, type Size, towards };
 
-/** layoutAll places all tasks anew. */
+/** layoutAll places all tasks anew: those that come last stand beyond all others. */
 export function layoutAll(tasks: readonly GraphTask[], options: Partial<Options> = {}): Points {
   const all = { ...defaults, ...options };
+  const last = tasks.filter((t) => t.finally);
+  if (last.length === 0) return byEdges(tasks, all);
+  const before = byEdges(
+    tasks.filter((t) => !t.finally),
+    all,
+  );
+  return { ...before, ...beyond(before, byEdges(last, all), all) };
+}
+
+// Two gaps along the way, and in the middle beside it.
+function beyond(before: Points, last: Points, { size, gap, direction }: Options): Points {
+  const [a, b] = [boundsOf(before, size), boundsOf(last, size)];
+  const by =
+    direction === "LR"
+      ? { x: a.x + a.width + 2 * gap.width - b.x, y: Math.round(a.y + a.height / 2 - b.y - b.height / 2) }
+      : { x: Math.round(a.x + a.width / 2 - b.x - b.width / 2), y: a.y + a.height + 2 * gap.height - b.y };
+  return Object.fromEntries(Object.entries(last).map(([name, p]) => [name, { x: p.x + by.x, y: p.y + by.y }]));
+}
+
+function byEdges(tasks: readonly GraphTask[], all: Options): Points {
   const graph = graphOf(tasks);
   return graph.nodes.length > all.dagreMax ? bySweep(graph, all) : byDagre(graph, all);
 }
@@ -98,6 +119,7 @@ function wish(task: GraphTask, tasks: readonly GraphTask[], placed: ReadonlyMap<
   const way = parents.length > 0 ? 1 : -1;
   const { size, gap, direction } = options;
   const step = direction === "LR" ? size.width + gap.width : size.height + gap.height;
+  if (task.finally && placed.size > 0) return lastWish(task, tasks, placed, options);
   if (near.length === 0) {
     const all = [...placed.values()];
     const low = (pick: (p: Point) => number, by: (...n: number[]) => number) =>
@@ -112,6 +134,23 @@ function wish(task: GraphTask, tasks: readonly GraphTask[], placed: ReadonlyMap<
   return direction === "LR"
     ? { x: (way > 0 ? Math.max(...xs) : Math.min(...xs)) + way * step, y: middle(ys) }
     : { x: middle(xs), y: (way > 0 ? Math.max(...ys) : Math.min(...ys)) + way * step };
+}
+
+// Beyond all that do not come last, and after those that do and that it needs.
+function lastWish(
+  task: GraphTask,
+  tasks: readonly GraphTask[],
+  placed: ReadonlyMap<string, Point>,
+  { size, gap, direction }: Options,
+): Point {
+  const last = new Set(tasks.flatMap((t) => (t.finally ? [t.name] : [])));
+  const others = [...placed].filter(([name]) => !last.has(name) || task.needs.includes(name));
+  const all = boundsOf(Object.fromEntries(others), size);
+  const needed = boundsOf(Object.fromEntries(others.filter(([name]) => task.needs.includes(name))), size);
+  const near = needed.width > 0 ? needed : all;
+  return direction === "LR"
+    ? { x: all.x + all.width + 2 * gap.width, y: Math.round(near.y + (near.height - size.height) / 2) }
+    : { x: Math.round(near.x + (near.width - size.width) / 2), y: all.y + all.height + 2 * gap.height };
 }
 
 // Taken knows which places are free: by cells of a node with its gap, so a search looks at few neighbours.

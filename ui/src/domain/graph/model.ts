@@ -4,6 +4,8 @@
 export interface GraphTask {
   readonly name: string;
   readonly needs: readonly string[];
+  /** finally says that it comes after all others, whatever it needs. */
+  readonly finally?: boolean;
 }
 
 /** Edge leads from the task that is done first to the one that needs it. */

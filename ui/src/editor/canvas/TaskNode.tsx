@@ -19,6 +19,8 @@ export const TaskNode = memo(
         chosen={selected}
         dim={illegal !== undefined}
         note={illegal && <span className="node-why">{t(why[illegal])}</span>}
+        gate={data.gate}
+        last={data.last}
         badge={problems > 0 ? <span className="node-problems num">{problems}</span> : undefined}
       >
         {/* Points without a size, where lines begin and end; what the hand takes is around the first of them. */}

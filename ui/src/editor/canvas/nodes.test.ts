@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { read } from "../../domain/document/read";
 import type { Illegal } from "../../domain/graph/model";
-import { EdgeCache, endsOf, type Look, NodeCache } from "./nodes";
+import { rulesOf } from "../../domain/graph/rules";
+import { type Drawing, EdgeCache, endsOf, type Look, NodeCache } from "./nodes";
 import { narrowed } from "./PickList";
 import { shift } from "./useReveal";
 
@@ -17,6 +18,7 @@ const look: Look = {
   illegal: undefined,
   locked: false,
   states: undefined,
+  rules: rulesOf(tasks),
   label: (t) => t.name,
   role: "task",
 };
@@ -43,11 +45,11 @@ describe("the canvas' nodes", () => {
 
   it("have one edge per need, with the ends in its id", () => {
     const cache = new EdgeCache();
-    const none = { chosen: new Set<string>(), target: undefined };
-    const edges = cache.edges(tasks, points, none);
+    const none: Drawing = { points, direction: "LR", rules: look.rules, chosen: new Set(), target: undefined };
+    const edges = cache.edges(tasks, none);
     expect(edges.map((e) => e.id)).toEqual(["a>b"]);
-    expect(cache.edges(tasks, points, none)[0]).toBe(edges[0]);
-    expect(cache.edges(tasks, points, { ...none, target: "a>b" })[0]?.className).toContain("edge-target");
+    expect(cache.edges(tasks, none)[0]).toBe(edges[0]);
+    expect(cache.edges(tasks, { ...none, target: "a>b" })[0]?.className).toContain("edge-target");
     expect(endsOf("a>b c")).toEqual({ from: "a", to: "b c" });
   });
 });

@@ -2,6 +2,8 @@ import { type Edge as FlowEdge, type Node as FlowNode, Position } from "@xyflow/
 import type { Task } from "../../domain/document/read";
 import { type Direction, defaults, type Points } from "../../domain/graph/layout";
 import { edgeId, type Illegal } from "../../domain/graph/model";
+import type { Rules } from "../../domain/graph/rules";
+import { branchWords, roomFor } from "../../graph/branch";
 import type { Edge } from "../commands";
 
 // The document's tasks as ReactFlow wants them. What looks as before stays the same object, so that
@@ -17,6 +19,8 @@ export type NodeData = Record<string, unknown> & {
   locked: boolean;
   /** The state in the instance that is shown over the canvas; undefined where none is. */
   state: string | undefined;
+  gate: string | undefined;
+  last: boolean;
 };
 
 /** CanvasNode is a task on the canvas; its size and the ends of its edges are given, nothing is measured. */
@@ -31,6 +35,7 @@ export interface Look {
   readonly illegal: ReadonlyMap<string, Illegal> | undefined;
   readonly locked: boolean;
   readonly states: ReadonlyMap<string, string> | undefined;
+  readonly rules: Rules;
   /** The accessible name of a node, and the word for what it is. */
   readonly label: (task: Task, problems: number, state: string | undefined) => string;
   readonly role: string;
@@ -61,6 +66,8 @@ export class NodeCache {
         illegal: look.illegal?.get(task.name),
         locked: look.locked,
         state: look.states && (look.states.get(task.name) ?? ""),
+        gate: look.rules.gates.get(task.name),
+        last: task.finally,
       };
       const old = this.kept.get(task.name);
       const selected = look.chosen.has(task.name);
@@ -110,24 +117,46 @@ const handles: Record<Direction, CanvasNode["handles"]> = {
 };
 
 function sameData(a: NodeData, b: NodeData): boolean {
-  return a.type === b.type && a.problems === b.problems && a.illegal === b.illegal && a.locked === b.locked && a.state === b.state;
+  return (
+    a.type === b.type &&
+    a.problems === b.problems &&
+    a.illegal === b.illegal &&
+    a.locked === b.locked &&
+    a.state === b.state &&
+    a.gate === b.gate &&
+    a.last === b.last
+  );
+}
+
+/** Drawing is what the edges are drawn by, beside the tasks; lit ones are drawn strong. */
+export interface Drawing {
+  readonly points: Points;
+  readonly direction: Direction;
+  readonly rules: Rules;
+  readonly chosen: ReadonlySet<string>;
+  readonly target: string | undefined;
 }
 
 /** EdgeCache does the same for edges. */
 export class EdgeCache {
   private kept = new Map<string, FlowEdge>();
 
-  /** edges answers an edge per need whose both ends are drawn; lit ones are drawn strong. */
-  edges(tasks: readonly Task[], points: Points, lit: { chosen: ReadonlySet<string>; target: string | undefined }): FlowEdge[] {
+  /** edges answers an edge per need whose both ends are drawn. */
+  edges(tasks: readonly Task[], { points, direction, rules, chosen, target }: Drawing): FlowEdge[] {
     const next = new Map<string, FlowEdge>();
     for (const task of tasks) {
-      if (!points[task.name]) continue;
+      const to = points[task.name];
+      if (!to) continue;
       for (const need of task.needs) {
         const id = edgeId(need, task.name);
-        if (!points[need] || next.has(id)) continue;
-        const className = `${lit.chosen.has(id) ? "edge-chosen" : ""}${lit.target === id ? " edge-target" : ""}`;
+        const from = points[need];
+        if (!from || next.has(id)) continue;
+        const className = `${chosen.has(id) ? "edge-chosen" : ""}${target === id ? " edge-target" : ""}`;
+        const branch = rules.branches.get(id);
+        const label = branch && branchWords(branch, roomFor(from, to, size, direction));
         const old = this.kept.get(id);
-        next.set(id, old?.className === className ? old : lineOf({ from: need, to: task.name }, id, className));
+        const same = old && old.className === className && old.label === label;
+        next.set(id, same ? old : { ...lineOf({ from: need, to: task.name }, id, className), label });
       }
     }
     this.kept = next;

@@ -3,6 +3,8 @@ import { useStore } from "zustand";
 import type { Task } from "../../domain/document/read";
 import { type Direction, defaults, type Points } from "../../domain/graph/layout";
 import { graphOf } from "../../domain/graph/model";
+import { type Rules, rulesOf } from "../../domain/graph/rules";
+import { ruleWords } from "../../graph/branch";
 import { type Scene, spotOf } from "../../graph/scene";
 import { useSay, word } from "../../i18n";
 import { useDoc } from "../context";
@@ -31,15 +33,16 @@ export function useDrawing({ ui, points, shown, direction, locked }: Props) {
   const caches = useRef<{ nodes: NodeCache; edges: EdgeCache }>(undefined);
   caches.current ??= { nodes: new NodeCache(), edges: new EdgeCache() };
   const own = caches.current;
+  const rules = useRules(tasks);
   const label = useCallback(
     (task: Task, count: number, state: string | undefined) => {
       const parts = [task.name, task.type === "" ? t("canvas.noType") : task.type];
       if (state !== undefined) parts.push(state ? word(t, "state", state) : t("state.outside"));
       if (count > 0) parts.push(t("canvas.problems", { count }));
-      if (task.needs.length > 0) parts.push(t("run.nodeAfter", { needs: task.needs.join(", ") }));
+      parts.push(...ruleWords(t, task, rules));
       return parts.join(", ");
     },
-    [t],
+    [t, rules],
   );
   const states = useRunStates();
   const chosen = useMemo(() => new Set(selection), [selection]);
@@ -53,14 +56,15 @@ export function useDrawing({ ui, points, shown, direction, locked }: Props) {
         illegal,
         locked,
         states,
+        rules,
         label,
         role: t("canvas.nodeRole"),
       }),
-    [own, tasks, shown, direction, chosen, problems, illegal, locked, states, label, t],
+    [own, tasks, shown, direction, chosen, problems, illegal, locked, states, rules, label, t],
   );
   const edges = useMemo(
-    () => own.edges.edges(tasks, shown, { chosen: new Set(edgesChosen), target: over }),
-    [own, tasks, shown, edgesChosen, over],
+    () => own.edges.edges(tasks, { points: shown, direction, rules, chosen: new Set(edgesChosen), target: over }),
+    [own, tasks, shown, direction, rules, edgesChosen, over],
   );
   const lines = useMemo(() => graphOf(tasks).edges, [tasks]);
   const scene: Scene = useMemo(() => {
@@ -72,4 +76,15 @@ export function useDrawing({ ui, points, shown, direction, locked }: Props) {
   }, [points, lines, selection, direction, states]);
   const tip = useCallback((task: string) => task, []);
   return { nodes, edges, scene, tip, linking: illegal !== undefined };
+}
+
+// The same object while the rules are the same: a new one would make every node anew.
+function useRules(tasks: readonly Task[]): Rules {
+  const kept = useRef<{ written: string; rules: Rules }>(undefined);
+  return useMemo(() => {
+    const rules = rulesOf(tasks);
+    const written = JSON.stringify([[...rules.branches], [...rules.gates], [...rules.last]]);
+    if (kept.current?.written !== written) kept.current = { written, rules };
+    return kept.current.rules;
+  }, [tasks]);
 }

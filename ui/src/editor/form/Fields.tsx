@@ -2,13 +2,17 @@ import { ChevronDown, ChevronRight } from "lucide-react";
 import type { TaskType } from "../../api/client";
 import { fieldOf } from "../../domain/document/path";
 import { isFields, type Task } from "../../domain/document/read";
+import type { Value } from "../../domain/document/tree";
 import { useSay } from "../../i18n";
 import { sentenceOf } from "../text/sentence";
+import { CasesControl } from "./controls/CasesControl";
+import { ConditionControl, JoinControl } from "./controls/Conditions";
 import { MapControl } from "./controls/MapControl";
 import { NameControl } from "./controls/NameControl";
 import { NeedsControl } from "./controls/NeedsControl";
 import { ParamsControl } from "./controls/ParamsControl";
 import { ChoiceControl, type ControlProps, LineControl, ListControl, ScriptControl, SwitchControl, TextControl } from "./controls/Simple";
+import { TasksControl } from "./controls/TasksControl";
 import { TypeControl } from "./controls/TypeControl";
 import { YamlOnly } from "./controls/YamlOnly";
 import type { Field } from "./schema";
@@ -68,8 +72,18 @@ function FieldOf({ field, target, task, types, open }: OneProps) {
       return task ? <NameControl field={field} target={target} task={task} /> : null;
     case "type":
       return task ? <TypeControl field={field} target={target} task={task} types={types ?? []} /> : null;
-    case "tasks":
+    case "needs":
       return task ? <NeedsControl field={field} target={target} task={task} /> : null;
+    case "tasks":
+      if (!listLike(target, field)) return <YamlOnly field={field} target={target} />;
+      return task ? <TasksControl field={field} target={target} task={task} /> : null;
+    case "cases":
+      if (!listLike(target, field, isFields)) return <YamlOnly field={field} target={target} />;
+      return task ? <CasesControl field={field} target={target} task={task} /> : null;
+    case "condition":
+      return <ConditionControl field={field} target={target} />;
+    case "join":
+      return <JoinControl field={field} target={target} />;
     case "line":
     case "integer":
     case "number":
@@ -101,6 +115,11 @@ function FieldOf({ field, target, task, types, open }: OneProps) {
 function mapLike(target: Target, field: Field): boolean {
   const value = target.read(field.path);
   return value === undefined || value === null || isFields(value);
+}
+
+function listLike(target: Target, field: Field, each: (value: Value) => boolean = () => true): boolean {
+  const value = target.read(field.path);
+  return value === undefined || value === null || (Array.isArray(value) && value.every(each));
 }
 
 function Group({ field, target, open }: ControlProps & { open: boolean }) {

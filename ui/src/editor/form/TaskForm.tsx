@@ -42,7 +42,11 @@ export function TaskForm({ task, types, wish }: Props) {
       <Tabs tabs={taskTabs} at={tab} counts={countsOf(own, "task")} onChoose={setTab} />
       <BrokenNote />
       <div className="form-part" role="tabpanel" id="form-part" aria-labelledby={`form-tab-${tab}`} key={tab}>
-        {tab === "what" && loose.length > 0 && <p className="fr-error">{loose.map((p) => sentenceOf(t, p)).join(" ")}</p>}
+        {tab === "what" && loose.length > 0 && (
+          <p className={loose.every((p) => p.severity === "warning") ? "fr-error warn" : "fr-error"}>
+            {loose.map((p) => sentenceOf(t, p)).join(" ")}
+          </p>
+        )}
         {tab === "preview" ? (
           <PreviewTab task={task.name} />
         ) : (

@@ -4,9 +4,10 @@ import { read } from "../../domain/document/read";
 import type { Finding } from "../../domain/document/validate";
 import { en } from "../../i18n/en";
 import { zhCN } from "../../i18n/zh-CN";
+import { lead } from "../commands";
 import { Document } from "../document";
 import { localReader } from "../reader";
-import { offersFor } from "./needs";
+import { branchOffers, offersFor } from "./needs";
 import { commonFields, type Field, fieldsOf, unknownKeys } from "./schema";
 import { bulkKeys, ofTab, tabFrom, taskTabs } from "./sections";
 import { bulkTarget, taskTarget, workflowTarget } from "./target";
@@ -71,6 +72,17 @@ describe("the forms of the served schemas", () => {
     expect(field("retry.times")).toMatchObject({ control: "integer", min: 0, max: 100 });
     expect(field("retry.delay")).toMatchObject({ control: "duration", min: undefined });
     expect(field("expect.status", forms[2])).toMatchObject({ control: "list", numbers: true });
+  });
+
+  it("tell the lists of tasks apart: needs, and the branches that have their own", () => {
+    for (const type of ["switch", "conditions"]) {
+      const form = fieldsOf(golden.items.find((x) => x.type === type)?.schema ?? {});
+      const control = (key: string) => field(key, form).control;
+      expect(["needs", "else", "cases", "cases.when", "cases.then", "join", "when"].map(control)).toEqual([
+        ...["needs", "tasks", "cases", "condition", "tasks", "join", "condition"],
+      ]);
+      expect(wrong(field("cases", form), "often")).toBe("shape");
+    }
   });
 
   it("lose no field between the parts, and can be edited for many tasks at once", () => {
@@ -150,6 +162,69 @@ describe("what is typed into a field", () => {
     expect(doc.state.history.text).toContain("timeout: {after: 2h}");
     target().write(["timeout", "after"], undefined);
     expect(doc.state.history.text).toBe("name: n\ntasks: []\n");
+  });
+});
+
+describe("a branch", () => {
+  const text = `name: n
+tasks:
+  - name: a
+    type: switch
+    needs: [z]
+    cases:
+      - when: x > 1   # more
+        then: [b]   # one
+  - {name: b, type: noop, needs: [a]}
+  - {name: c, type: noop}   # free
+  - {name: z, type: noop}
+`;
+  const first = (doc: Document) => {
+    const [task] = doc.state.reading.model.tasks;
+    if (!task) throw new Error("no task");
+    return task;
+  };
+
+  it("is offered the tasks that need its task, then those that would, and never a circle", () => {
+    const { tasks } = read(text).model;
+    const a = tasks[0];
+    if (!a) throw new Error("no a");
+    expect(branchOffers(tasks, a, [], "").offers).toEqual([
+      { name: "b", cycle: false, adds: false },
+      { name: "c", cycle: false, adds: true },
+      { name: "z", cycle: true, adds: false },
+    ]);
+    expect(branchOffers(tasks, a, ["b"], "").offers.map((o) => o.name)).toEqual(["c", "z"]);
+  });
+
+  it("leads to one more task in one step, which needs its task then: no comment is lost, and undo takes both back", () => {
+    const { doc } = open(text);
+    expect(lead(doc, first(doc), ["cases", 0, "then"], "c")).toBe(true);
+    const both = text.replace("[b]   # one", "[b, c]   # one").replace("{name: c, type: noop}", "{name: c, type: noop, needs: [a]}");
+    expect(doc.state.history.text).toBe(both);
+    expect(lead(doc, first(doc), ["else"], "b")).toBe(true);
+    expect(doc.state.history.text).toBe(both.replace("# one\n", "# one\n    else: [b]\n"));
+    expect(lead(doc, first(doc), ["else"], "z")).toBe(false);
+    doc.undo();
+    doc.undo();
+    expect(doc.state.history.text).toBe(text);
+  });
+
+  it("does not touch what its task needs", () => {
+    const { doc, task } = open(text);
+    task(0).write(["else"], []);
+    task(0).write(["cases", 0, "then", 0], undefined);
+    task(0).type(["cases", 0, "when"], "x > 2", { before: "x > 1", after: "x > 2" });
+    expect(doc.state.history.text).toBe(
+      text.replace("x > 1   # more", "x > 2   # more").replace("[b]   # one\n", "[]   # one\n    else: []\n"),
+    );
+    const findings: Finding[] = [
+      { field: "tasks[0].cases[0].when", code: "expression", message: "no" },
+      { field: "tasks[0].else[0]", code: "unknown_task", message: "no" },
+    ];
+    doc.found(doc.state.history.text, findings);
+    expect(task(0).problems(["cases", 0, "when"])).toHaveLength(1);
+    expect(task(0).problems(["cases", 0, "then"])).toHaveLength(0);
+    expect(task(0).problems(["else"])).toHaveLength(1);
   });
 });
 

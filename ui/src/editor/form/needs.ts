@@ -1,4 +1,4 @@
-// Which tasks a task can need, and why it cannot need the others.
+// Which tasks a task can need or lead to, and why it cannot have the others.
 
 import type { Task } from "../../domain/document/read";
 import { reachable } from "../../domain/graph/model";
@@ -6,27 +6,47 @@ import { reachable } from "../../domain/graph/model";
 /** maxOffers bounds the list of a combobox: who has more tasks types some letters. */
 export const maxOffers = 40;
 
-/** Offer is a task in the list of those that can be needed. */
+/** Offer is a task in the list of those that can be chosen. */
 export interface Offer {
   readonly name: string;
-  /** cycle is set where needing it would close a circle. */
+  /** cycle is set where choosing it would close a circle. */
   readonly cycle: boolean;
+  /** adds is set where choosing it adds a need. */
+  readonly adds?: boolean;
 }
 
-/** offersFor lists tasks that match the letters, those that cannot be chosen behind the others. */
-export function offersFor(tasks: readonly Task[], own: Task, letters: string): { offers: Offer[]; more: number } {
+/** Offers are the first of those that match, and how many more there are. */
+export interface Offers {
+  readonly offers: readonly Offer[];
+  readonly more: number;
+}
+
+/** offersFor lists the tasks that a task can need, those that cannot be chosen behind the others. */
+export function offersFor(tasks: readonly Task[], own: Task, letters: string): Offers {
   const below = reachable(tasks, own.name, "below");
+  const fitting = matching(tasks, [own.name, ...own.needs], letters);
+  return first([...fitting.filter((n) => !below.has(n)), ...fitting.filter((n) => below.has(n))], (n) => ({ cycle: below.has(n) }));
+}
+
+/** branchOffers lists the tasks that a branch can lead to: those that need its task, then those that would need it from then on. */
+export function branchOffers(tasks: readonly Task[], own: Task, chosen: readonly string[], letters: string): Offers {
+  const above = reachable(tasks, own.name, "above");
+  const next = new Set(tasks.filter((t) => t.needs.includes(own.name)).map((t) => t.name));
+  const fitting = matching(tasks, [own.name, ...chosen], letters);
+  const rank = (name: string) => (above.has(name) ? 2 : next.has(name) ? 0 : 1);
+  const sorted = [0, 1, 2].flatMap((r) => fitting.filter((n) => rank(n) === r));
+  return first(sorted, (n) => ({ cycle: above.has(n), adds: !above.has(n) && !next.has(n) }));
+}
+
+// The names that hold the letters, each once; one that begins with them comes first.
+function matching(tasks: readonly Task[], out: readonly string[], letters: string): string[] {
   const wanted = letters.trim().toLowerCase();
-  const seen = new Set<string>([own.name, "", ...own.needs]);
-  const fit: Offer[] = [];
-  const circles: Offer[] = [];
-  for (const { name } of tasks) {
-    if (seen.has(name) || !name.toLowerCase().includes(wanted)) continue;
-    seen.add(name);
-    (below.has(name) ? circles : fit).push({ name, cycle: below.has(name) });
-  }
-  // A name that begins with what was typed comes first.
-  if (wanted !== "") fit.sort((a, b) => Number(b.name.toLowerCase().startsWith(wanted)) - Number(a.name.toLowerCase().startsWith(wanted)));
-  const all = [...fit, ...circles];
-  return { offers: all.slice(0, maxOffers), more: Math.max(0, all.length - maxOffers) };
+  const seen = new Set(["", ...out]);
+  const names = [...new Set(tasks.map((t) => t.name))].filter((n) => !seen.has(n) && n.toLowerCase().includes(wanted));
+  const begins = (name: string) => wanted !== "" && name.toLowerCase().startsWith(wanted);
+  return [...names.filter(begins), ...names.filter((n) => !begins(n))];
+}
+
+function first(names: readonly string[], about: (name: string) => Omit<Offer, "name">): Offers {
+  return { offers: names.slice(0, maxOffers).map((name) => ({ name, ...about(name) })), more: Math.max(0, names.length - maxOffers) };
 }

@@ -7,7 +7,11 @@ import type { Value } from "../../domain/document/tree";
 export type Control =
   | "name"
   | "type"
+  | "needs"
   | "tasks"
+  | "cases"
+  | "condition"
+  | "join"
   | "line"
   | "text"
   | "script"
@@ -43,7 +47,7 @@ export interface Field {
   readonly hint: string | undefined;
   /** numbers says that the elements of a list may be numbers. */
   readonly numbers: boolean;
-  /** fields are those of a group. */
+  /** fields are those of a group, or of one element of a list of cases. */
   readonly fields: readonly Field[];
 }
 
@@ -96,8 +100,12 @@ function fieldOf(key: string, schema: Schema, root: Schema, at: Path, required: 
     language: editor?.startsWith("script:") ? editor.slice("script:".length) : undefined,
     hint: editor,
     numbers: editor === "statuses" || texts(asSchema(schema.items).type).includes("number"),
-    fields: control === "group" ? fieldsOf(schema, root, path) : [],
+    fields: control === "group" ? fieldsOf(schema, root, path) : control === "cases" ? fieldsOf(elementOf(schema, root), root, path) : [],
   };
+}
+
+function elementOf(list: Schema, root: Schema): Schema {
+  return resolved(asSchema(list.items), root);
 }
 
 // Only plain values have a place as a placeholder.
@@ -107,6 +115,7 @@ function isPlain(x: unknown): x is string | number | boolean {
 
 const byEditor: Readonly<Record<string, Control>> = {
   tasks: "tasks",
+  cases: "cases",
   params: "params",
   map: "map",
   names: "list",
@@ -123,6 +132,10 @@ function controlOf(key: string, schema: Schema, at: Path): Control {
   const editor = schema["x-editor"];
   if (at.length === 0 && key === "name") return "name";
   if (at.length === 0 && key === "type" && schema.const !== undefined) return "type";
+  if (at.length === 0 && key === "needs") return "needs";
+  // The schemas have no sign of their own for expressions.
+  if (at.length === 0 && key === "join" && schema.type === "string") return "join";
+  if (key === "when" && schema.type === "string") return "condition";
   if (typeof editor === "string") {
     if (editor.startsWith("script")) return "script";
     const known = byEditor[editor];

@@ -73,10 +73,15 @@ export function wrong(field: Field, value: Value | undefined): Bad | undefined {
     case "line":
     case "text":
     case "script":
+    case "condition":
+    case "join":
     case "moment":
       return typeof value === "object" ? "shape" : undefined;
     case "list":
       return Array.isArray(value) || field.numbers || typeof value !== "object" ? undefined : "shape";
+    case "tasks":
+    case "cases":
+      return Array.isArray(value) ? undefined : "shape";
     case "map":
     case "params":
     case "group":

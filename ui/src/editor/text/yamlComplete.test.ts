@@ -48,6 +48,13 @@ describe("completion in the text", () => {
     expect(at(`${head}    needs:\n      - |\n`).labels).toEqual(["a", "b"]);
   });
 
+  it("offers the names of tasks in branches", () => {
+    const branches = "tasks:\n  - name: r\n    type: switch\n";
+    expect(at(`${branches}    else: [|\n`).labels).toEqual(["a", "b"]);
+    expect(at(`${branches}    cases:\n      - when: x\n        then: [a, |\n`).labels).toEqual(["a", "b"]);
+    expect(at(`${branches}    cases:\n      - when: x\n        then:\n          - |\n`).labels).toEqual(["a", "b"]);
+  });
+
   it("offers nothing in comments", () => {
     expect(at("# na|").place).toBeUndefined();
     expect(at("name: w # |").place).toBeUndefined();

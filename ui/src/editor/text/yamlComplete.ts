@@ -174,9 +174,10 @@ export function optionsAt(forms: SchemaForms, place: YamlPlace, tasks: readonly 
   if (place.kind === "key") return keysAt(forms, place);
   const last = place.path.at(-1);
   if (place.task !== undefined && place.path.length === 1) {
-    if (last === "needs") return tasks.map((label) => ({ label, about: "" }));
+    if (last === "needs" || last === "else") return tasks.map((label) => ({ label, about: "" }));
     if (last === "type") return forms.items.map((i) => ({ label: i.type, about: i.description }));
   }
+  if (place.task !== undefined && place.path[0] === "cases" && last === "then") return tasks.map((label) => ({ label, about: "" }));
   const schema = schemaAt(forms, place);
   const words = textsOf(schema?.enum);
   if (words.length > 0) return words.map((label) => ({ label, about: label === schema?.default ? "=" : "" }));

@@ -13,5 +13,7 @@ export const graph = {
   "graph.findKey": "Find a task (Ctrl+F)",
   "graph.findAt": "{{n}} of {{of}}",
   "graph.findNone": "no such task",
+  "graph.inBranch": "in the branch of {{task}}: {{branch}}",
+  "graph.last": "comes last: it starts once all others have ended",
   "graph.findClose": "Close the search",
 } as const;

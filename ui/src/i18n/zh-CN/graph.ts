@@ -14,5 +14,7 @@ export const graph: Record<keyof typeof en, string> = {
   "graph.findKey": "查找任务 (Ctrl+F)",
   "graph.findAt": "{{n}} / {{of}}",
   "graph.findNone": "没有这个任务",
+  "graph.inBranch": "在 {{task}} 的分支中：{{branch}}",
+  "graph.last": "最后运行：其他任务全部结束后才开始",
   "graph.findClose": "关闭查找",
 };
