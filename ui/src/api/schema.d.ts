@@ -940,6 +940,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project}/params": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the parameters of a project
+         * @description For viewers of the project and above.
+         */
+        get: operations["list-project-params"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/params/{param}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Make or change a parameter of a project
+         * @description For editors of the project and above.
+         */
+        put: operations["put-project-param"];
+        post?: never;
+        /**
+         * Delete a parameter of a project
+         * @description For editors of the project and above.
+         */
+        delete: operations["delete-project-param"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{project}/workflows": {
         parameters: {
             query?: never;
@@ -1539,7 +1583,7 @@ export interface components {
             /** @description The task of an output. */
             from?: string;
             /** @enum {string} */
-            origin: "start" | "task" | "output" | "workflow" | "built_in";
+            origin: "start" | "task" | "output" | "workflow" | "project" | "built_in";
             /** @description A default that a start's value hides is shown as it is written. */
             value: string;
         };
@@ -1956,6 +2000,8 @@ export interface components {
              */
             started_at?: string;
             state: string;
+            /** @description Whose calendar the dates in parameters are of; absent is UTC. */
+            timezone?: string;
             /** Format: int64 */
             version: number;
             worker_group?: string;
@@ -2069,6 +2115,11 @@ export interface components {
         };
         ListProjectOverview: {
             items: components["schemas"]["ProjectOverview"][];
+            /** @description Give it as cursor to get the next page; absent on the last one. */
+            next_cursor?: string;
+        };
+        ListProjectParam: {
+            items: components["schemas"]["ProjectParam"][];
             /** @description Give it as cursor to get the next page; absent on the last one. */
             next_cursor?: string;
         };
@@ -2288,7 +2339,7 @@ export interface components {
             instance_id?: string;
             /** @description As a start would give them. */
             params?: {
-                [key: string]: string | number | boolean;
+                [key: string]: string | number | boolean | unknown[];
             };
             /**
              * Format: date-time
@@ -2300,6 +2351,8 @@ export interface components {
             task?: string;
             /** @description A definition that need not be saved; version is then left out. */
             text?: string;
+            /** @description Whose calendar dates are of, as an IANA name; absent is UTC. */
+            timezone?: string;
             /**
              * Format: int64
              * @description 0 or absent is the published version.
@@ -2314,9 +2367,9 @@ export interface components {
              * @description Of the value, which is that of the first in chain.
              * @enum {string}
              */
-            origin: "start" | "task" | "output" | "workflow" | "built_in";
+            origin: "start" | "task" | "output" | "workflow" | "project" | "built_in";
             /** @enum {string} */
-            type: "string" | "integer" | "number" | "boolean";
+            type: "string" | "integer" | "number" | "boolean" | "date" | "list";
             /** @description At most 16 KiB; one that was cut ends with … */
             value: string;
         };
@@ -2398,6 +2451,17 @@ export interface components {
              */
             workflows: number;
         };
+        ProjectParam: {
+            description: string;
+            name: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            updated_at: string;
+            updated_by: string;
+            value: string;
+        };
         PublishBody: {
             /** Format: int64 */
             version: number;
@@ -2408,6 +2472,10 @@ export interface components {
         };
         PutProjectBody: {
             description?: string;
+        };
+        PutProjectParamBody: {
+            description?: string;
+            value: string | number | boolean | unknown[];
         };
         Rebalance: {
             cause: string;
@@ -2536,7 +2604,7 @@ export interface components {
         };
         RerunOptions: {
             params?: {
-                [key: string]: string | number | boolean;
+                [key: string]: string | number | boolean | unknown[];
             };
             /** @description The token of a preview: refused with 409 where the verb would do something else by now. */
             preview?: string;
@@ -2710,7 +2778,7 @@ export interface components {
             on_failure?: "continue" | "end" | "compensate";
             /** @description Values of declared parameters. */
             params?: {
-                [key: string]: string | number | boolean;
+                [key: string]: string | number | boolean | unknown[];
             };
             /** @enum {string} */
             priority?: "highest" | "high" | "medium" | "low" | "lowest";
@@ -2727,6 +2795,8 @@ export interface components {
             scope?: "only" | "upstream" | "downstream";
             /** @description Run only these, and what scope adds. */
             start_tasks?: string[] | null;
+            /** @description Whose calendar the dates in parameters are of, as an IANA name; absent is UTC. */
+            timezone?: string;
             /**
              * Format: int64
              * @description 0 or absent is the published version.
@@ -2924,7 +2994,7 @@ export interface components {
              * @description What gave the value; of several with one name the strongest is named.
              * @enum {string}
              */
-            origin: "start" | "workflow" | "task" | "output" | "built_in" | "env";
+            origin: "start" | "workflow" | "task" | "output" | "project" | "built_in" | "env";
             value: string;
         };
         Version: {
@@ -7839,6 +7909,304 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-project-params": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListProjectParam"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "put-project-param": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                param: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutProjectParamBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectParam"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-project-param": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                param: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
