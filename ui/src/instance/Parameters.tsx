@@ -7,6 +7,7 @@ import { Tree } from "./Tree";
 
 const origins: Record<Value["origin"], Sentence> = {
   start: "run.startParam",
+  project: "instance.originProject",
   workflow: "instance.originWorkflow",
   task: "instance.originTask",
   output: "instance.originOutput",

@@ -84,6 +84,7 @@ export const instances = {
   "instance.originWorkflow": "workflow",
   "instance.originTask": "task",
   "instance.originOutput": "output",
+  "instance.originProject": "of the project",
   "instance.originBuiltIn": "built-in",
   "instance.originEnv": "environment",
   "instance.notConfirmed": "The end of {{task}} is not confirmed after {{waited}}",

@@ -84,6 +84,7 @@ export const instances: Record<keyof typeof en, string> = {
   "instance.originWorkflow": "工作流",
   "instance.originTask": "任务",
   "instance.originOutput": "输出",
+  "instance.originProject": "项目",
   "instance.originBuiltIn": "内置",
   "instance.originEnv": "环境变量",
   "instance.notConfirmed": "{{task}} 的终止在 {{waited}} 后仍未确认",
