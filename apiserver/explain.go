@@ -51,7 +51,9 @@ func (s *Server) explain(ctx context.Context, in *explain) (*explanationAnswer, 
 		task = i
 	}
 	e := explanationFace(inst.Explain(s.at(), task))
-	s.addQueues(row, inst, task, &e)
+	if err := s.addQueues(ctx, row, inst, plan, task, &e); err != nil {
+		return nil, err
+	}
 	if err := s.addMessages(ctx, row.ID, inst, plan, &e); err != nil {
 		return nil, err
 	}
@@ -103,7 +105,8 @@ func (s *Server) addLive(ctx context.Context, live []dag.Attempt, t sql.TaskRow)
 
 // explainCodes lists every code that the API's explanations hold.
 func explainCodes() []string {
-	codes := append(dag.ExplanationCodes(), "message", "output", "no_master", "no_owner", "no_worker", "no_slots", "no_free_slot", "worker_gone", "held", "holds_place", "place_ahead", "place_replaced")
+	codes := append(dag.ExplanationCodes(), "message", "output", "no_master", "no_owner", "no_worker", "no_slots", "no_free_slot", "worker_gone", "held", "holds_place", "place_ahead", "place_replaced",
+		"no_task_group", "task_group_full", "task_group_small", "task_group_stopped", "holds_task_group")
 	slices.Sort(codes)
 	return codes
 }
@@ -152,16 +155,16 @@ func lastLine(tail []byte) string {
 }
 
 // addQueues adds what the rows don't know: whether anybody is there to do the work.
-func (s *Server) addQueues(row sql.InstanceRow, inst *dag.Instance, task int, e *Explanation) {
+func (s *Server) addQueues(ctx context.Context, row sql.InstanceRow, inst *dag.Instance, plan *dag.Plan, task int, e *Explanation) error {
 	switch inst.State {
 	case dag.InstanceSubmitted:
 		if len(s.cfg.Cluster.Masters()) == 0 {
 			e.Causes = append(e.Causes, Explanation{Code: "no_master", Text: "no master is alive to begin it"})
 		}
-		return
+		return nil
 	case dag.InstanceRunning, dag.InstanceStopping, dag.InstancePausing:
 	case dag.InstanceSerialWait, dag.InstancePaused, dag.InstanceStopped, dag.InstanceFailed, dag.InstanceSuccess, dag.InstanceQuarantined:
-		return
+		return nil
 	}
 	if row.Owner == "" || !s.masterAlive(row.Owner) {
 		e.Causes = append(e.Causes, Explanation{Code: "no_owner", Text: "the master that drove it is gone; another one will take it over"})
@@ -174,11 +177,25 @@ func (s *Server) addQueues(row sql.InstanceRow, inst *dag.Instance, task int, e 
 			break // one is enough to know where to look
 		}
 	}
-	groups := map[string]bool{}
+	groups, asked := map[string]bool{}, map[string]bool{}
 	var order []string
 	for i := range inst.Tasks {
 		if (task >= 0 && i != task) || inst.Tasks[i].State != dag.TaskReady {
 			continue
+		}
+		if plan.NeedsPlace(i) && inst.State == dag.InstanceRunning {
+			def := &plan.Definition.Tasks[i]
+			cause, waits, err := s.taskGroupState(ctx, row, inst, i, def)
+			if err != nil {
+				return err
+			}
+			if waits {
+				if !asked[def.TaskGroup.Name] {
+					asked[def.TaskGroup.Name] = true
+					e.Causes = append(e.Causes, cause)
+				}
+				continue
+			}
 		}
 		g := inst.GroupOf(i)
 		if !groups[g] {
@@ -189,6 +206,7 @@ func (s *Server) addQueues(row sql.InstanceRow, inst *dag.Instance, task int, e 
 	for _, g := range order {
 		e.Causes = append(e.Causes, s.groupState(g))
 	}
+	return nil
 }
 
 func (s *Server) workerAlive(name string) bool {

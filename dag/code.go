@@ -63,5 +63,6 @@ func Codes() []Code {
 		{CodeUnknownVariable, true, "a script uses a variable that nothing sets", "name, task"},
 		{CodeNoEffect, true, "a task or a key that changes nothing", "task"},
 		{CodeNoWorker, true, "no live worker is of the task's group", "task, group"},
+		{CodeNoTaskGroup, true, "the project has no such task group", "task, group"},
 	}
 }

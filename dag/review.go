@@ -12,6 +12,7 @@ const (
 	CodeUnknownVariable = "unknown_variable" // a script uses a variable that nothing sets
 	CodeNoEffect        = "no_effect"        // a task or a key that changes nothing
 	CodeNoWorker        = "no_worker"        // no live worker is of this group
+	CodeNoTaskGroup     = "no_task_group"    // the project has no such task group
 )
 
 // Review is what there is to say of a text: all errors, and warnings.
@@ -88,6 +89,7 @@ func (p *Plan) noEffect(i int) []FieldError {
 	add(len(t.Env) > 0, "env", "it runs no process")
 	add(t.WorkingDir != "", "working_dir", "it runs no process")
 	if t.Type == TypeWait {
+		add(t.TaskGroup.Name != "", "task_group", "it takes no place")
 		add(t.WorkerGroup != DefaultWorkerGroup, "worker_group", "it takes no worker")
 	}
 	if t.Type == TypeNoop && len(p.Definition.Tasks) > 1 && len(p.Pred[i])+len(p.Succ[i]) == 0 {

@@ -205,7 +205,9 @@ type Transition struct {
 	Release bool
 	// Woke is set by Commit where its transaction made commands that any master may take.
 	Woke bool
-	At   dag.Millis
+	// Given is set by Commit where its transaction gave places of a task group to other tasks.
+	Given bool
+	At    dag.Millis
 	// Grace is how long a kill may take before it is one by force.
 	Grace time.Duration
 }

@@ -141,6 +141,8 @@ func (e *Engine) load(c *sql.Claimed) (a *actor, begin bool, err error) {
 		},
 		ids:      changeIDs{workflow: row.WorkflowID, project: row.ProjectID},
 		controls: make(map[int64]struct{}),
+		places:   make(map[int]bool),
+		asks:     make(map[int]int64),
 	}
 	if a.in, err = sql.Rebuild(plan, row, c.Tasks, c.Attempts); err != nil {
 		return nil, false, fmt.Errorf("rebuild: %w", err)

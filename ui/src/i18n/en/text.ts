@@ -80,6 +80,7 @@ export const text = {
   "text.p.name_taken": "there is a workflow “{{other}}” already, which counts as the same name",
   "text.p.unknown_variable": "nothing sets the variable “{{name}}” of the script",
   "text.p.no_effect": "this has no effect",
+  "text.p.no_task_group": "the project has no task group “{{group}}”",
   "text.p.no_worker": "no worker is in the group “{{group}}” now",
   "text.y.alias": "aliases (*name) are not allowed here: write the value out",
   "text.y.alias_form": "an anchor or alias needs a name, and nothing beside it",
