@@ -33,37 +33,46 @@ func (s *Server) explainRoutes() {
 }
 
 func (s *Server) explain(ctx context.Context, in *explain) (*explanationAnswer, error) {
-	row := callOf(ctx).instance
-	plan, err := s.plans.get(ctx, row.WorkflowID, row.Version)
+	e, err := s.explanationOf(ctx, callOf(ctx).instance, in.Task, 0)
 	if err != nil {
-		return nil, err
-	}
-	inst, err := s.rebuild(ctx, row, plan)
-	if err != nil {
-		return nil, err
-	}
-	task := -1
-	if in.Task != "" {
-		i, ok := plan.Task(in.Task)
-		if !ok || i >= len(inst.Tasks) {
-			return nil, notFound()
-		}
-		task = i
-	}
-	e := explanationFace(inst.Explain(s.at(), task))
-	if err := s.addQueues(ctx, row, inst, plan, task, &e); err != nil {
-		return nil, err
-	}
-	if err := s.addMessages(ctx, row.ID, inst, plan, &e); err != nil {
-		return nil, err
-	}
-	if err := s.addPlace(ctx, inst, &e); err != nil {
-		return nil, err
-	}
-	if err := s.addHold(ctx, inst.State, &e); err != nil {
 		return nil, err
 	}
 	return &explanationAnswer{Body: e}, nil
+}
+
+// explanationOf explains an instance, or its task of that name, with the children below it; depth is how far
+// below the asked instance this one is.
+func (s *Server) explanationOf(ctx context.Context, row sql.InstanceRow, name string, depth int) (e Explanation, err error) {
+	plan, err := s.plans.get(ctx, row.WorkflowID, row.Version)
+	if err != nil {
+		return e, err
+	}
+	inst, err := s.rebuild(ctx, row, plan)
+	if err != nil {
+		return e, err
+	}
+	task := -1
+	if name != "" {
+		i, ok := plan.Task(name)
+		if !ok || i >= len(inst.Tasks) {
+			return e, notFound()
+		}
+		task = i
+	}
+	e = explanationFace(inst.Explain(s.at(), task))
+	if err := s.addQueues(ctx, row, inst, plan, task, &e); err != nil {
+		return e, err
+	}
+	if err := s.addMessages(ctx, row.ID, inst, plan, &e); err != nil {
+		return e, err
+	}
+	if err := s.addChildren(ctx, inst, plan, depth, &e); err != nil {
+		return e, err
+	}
+	if err := s.addPlace(ctx, inst, &e); err != nil {
+		return e, err
+	}
+	return e, s.addHold(ctx, inst.State, &e)
 }
 
 // rebuild makes the instance of its rows, as a master does when it takes it over.
@@ -105,7 +114,7 @@ func (s *Server) addLive(ctx context.Context, live []dag.Attempt, t sql.TaskRow)
 
 // explainCodes lists every code that the API's explanations hold.
 func explainCodes() []string {
-	codes := append(dag.ExplanationCodes(), "message", "output", "no_master", "no_owner", "no_worker", "no_slots", "no_free_slot", "worker_gone", "held", "holds_place", "place_ahead", "place_replaced",
+	codes := append(dag.ExplanationCodes(), "message", "output", "child", "no_master", "no_owner", "no_worker", "no_slots", "no_free_slot", "worker_gone", "held", "holds_place", "place_ahead", "place_replaced",
 		"no_task_group", "task_group_full", "task_group_small", "task_group_stopped", "holds_task_group")
 	slices.Sort(codes)
 	return codes
@@ -180,7 +189,7 @@ func (s *Server) addQueues(ctx context.Context, row sql.InstanceRow, inst *dag.I
 	groups, asked := map[string]bool{}, map[string]bool{}
 	var order []string
 	for i := range inst.Tasks {
-		if (task >= 0 && i != task) || inst.Tasks[i].State != dag.TaskReady {
+		if (task >= 0 && i != task) || inst.Tasks[i].State != dag.TaskReady || inst.InMaster(i) {
 			continue
 		}
 		if plan.NeedsPlace(i) && inst.State == dag.InstanceRunning {

@@ -33,6 +33,8 @@ type Instance struct {
 	Priority     string            `json:"priority"`
 	OnFailure    dag.OnFailure     `json:"on_failure"`
 	RerunOf      ID                `json:"rerun_of,omitempty"`
+	ParentID     ID                `json:"parent_instance_id,omitempty" doc:"The instance that this one is a child of; absent for none."`
+	ParentTask   string            `json:"parent_task,omitempty" doc:"The sub_workflow task of the parent that made it."`
 	CreatedBy    string            `json:"created_by"`
 	CreatedAt    Time              `json:"created_at"`
 	StartedAt    Time              `json:"started_at,omitempty"`
@@ -55,6 +57,7 @@ type Task struct {
 	StartedAt  Time              `json:"started_at,omitempty"`
 	FinishedAt Time              `json:"finished_at,omitempty"`
 	Outputs    map[string]string `json:"outputs,omitempty"`
+	ChildID    ID                `json:"child_instance_id,omitempty" doc:"The child instance of the latest attempt of a sub_workflow task."`
 }
 
 // Attempt is one try to run a task.
@@ -72,6 +75,7 @@ type Attempt struct {
 	LogBytes     int64             `json:"log_bytes"`
 	Tail         string            `json:"tail,omitempty" doc:"The last 2 KiB of output."`
 	Outputs      map[string]string `json:"outputs,omitempty"`
+	ChildID      ID                `json:"child_instance_id,omitempty" doc:"The child instance that the attempt of a sub_workflow task waits, or waited, for."`
 }
 
 // Event is one line of an instance's history.
@@ -162,13 +166,14 @@ func (s *Server) instanceRoutes() {
 	add(s, spec{id: "list-tasks", method: "GET", path: "/instances/{id}/tasks", tag: "instances", summary: "List its tasks, in the order of the definition", access: view}, s.listTasks)
 	add(s, spec{id: "list-attempts", method: "GET", path: "/instances/{id}/tasks/{task}/attempts", tag: "instances", summary: "List a task's attempts", access: view}, s.listAttempts)
 	add(s, spec{id: "list-events", method: "GET", path: "/instances/{id}/events", tag: "instances", summary: "Read its history", access: view}, s.listEvents)
+	add(s, spec{id: "list-children", method: "GET", path: "/instances/{id}/children", tag: "instances", summary: "List the instances that its sub_workflow tasks made, newest first", access: view}, s.listChildren)
 }
 
 func instanceFace(r sql.InstanceRow) Instance {
 	in := Instance{
 		ID: ID(r.ID), Project: r.Project, Workflow: r.Workflow, Version: r.Version, State: r.State, Reason: r.Reason, Round: r.Round, Seq: r.Seq,
 		ScheduleTime: Time(r.ScheduleTime), Params: r.Params, StartTasks: r.StartTasks, Scope: r.Scope, DryRun: r.DryRun, WorkerGroup: r.WorkerGroup,
-		Priority: priorityName(r.Priority), OnFailure: r.OnFailure, RerunOf: ID(r.RerunOf), CreatedBy: r.CreatedBy,
+		Priority: priorityName(r.Priority), OnFailure: r.OnFailure, RerunOf: ID(r.RerunOf), ParentID: ID(r.Parent.Instance), ParentTask: r.Parent.Task, CreatedBy: r.CreatedBy,
 		CreatedAt: Time(r.CreatedAt), StartedAt: Time(r.StartedAt), FinishedAt: Time(r.FinishedAt), Deadline: Time(r.Deadline),
 	}
 	in.Epoch = r.OwnerEpoch
@@ -183,6 +188,7 @@ func taskFace(r sql.TaskRow) Task {
 	return Task{
 		Name: r.Name, Type: r.Type, State: r.State, Reason: r.Reason, Round: r.Round, Attempts: r.Attempts, Retries: r.Retries, Lost: r.Lost,
 		ReadyAt: Time(r.ReadyAt), NextAt: Time(r.NextAt), StartedAt: Time(r.StartedAt), FinishedAt: Time(r.FinishedAt), Outputs: r.Outputs,
+		ChildID: ID(r.Child),
 	}
 }
 
@@ -190,7 +196,7 @@ func attemptFace(r sql.AttemptRow) Attempt {
 	return Attempt{
 		Number: r.Number, Round: r.Round, Worker: r.Worker, State: r.State, Reason: r.Reason, Message: r.Message,
 		DispatchedAt: Time(r.DispatchedAt), StartedAt: Time(r.StartedAt), FinishedAt: Time(r.FinishedAt), ExitCode: r.ExitCode,
-		LogBytes: r.LogBytes, Tail: strings.ToValidUTF8(string(r.Tail), "�"), Outputs: r.Outputs,
+		LogBytes: r.LogBytes, Tail: strings.ToValidUTF8(string(r.Tail), "�"), Outputs: r.Outputs, ChildID: ID(r.Child),
 	}
 }
 

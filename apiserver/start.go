@@ -50,7 +50,7 @@ type StartOptions struct {
 	DryRun       bool            `json:"dry_run,omitempty" doc:"Go through the graph without running a task."`
 	WorkerGroup  string          `json:"worker_group,omitempty" maxLength:"512" doc:"For tasks that name none."`
 	Priority     string          `json:"priority,omitempty" enum:"highest,high,medium,low,lowest"`
-	OnFailure    string          `json:"on_failure,omitempty" enum:"continue,end" doc:"Instead of the definition's."`
+	OnFailure    string          `json:"on_failure,omitempty" enum:"continue,end,compensate" doc:"Instead of the definition's."`
 }
 
 type startWorkflow struct {

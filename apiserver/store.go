@@ -95,6 +95,7 @@ type InstanceStore interface {
 	Attempts(ctx context.Context, instanceID int64, task int) ([]sql.AttemptRow, error)
 	Attempt(ctx context.Context, instanceID int64, task, number int) (sql.AttemptRow, error)
 	Events(ctx context.Context, instanceID, afterSeq int64, limit int) ([]sql.EventRow, error)
+	ChildrenOf(ctx context.Context, instance int64, page sql.Page) ([]sql.InstanceRow, string, error)
 }
 
 // UserStore keeps people.

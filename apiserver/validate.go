@@ -84,7 +84,17 @@ func (s *Server) checkPlace(ctx context.Context, in *validate, r *dag.Review) er
 	}
 	if whole {
 		s.warnOfGroups(r)
-		return s.warnOfTaskGroups(ctx, p.ID, r)
+		if err := s.warnOfTaskGroups(ctx, p.ID, r); err != nil {
+			return err
+		}
+		name := r.Definition.Name
+		wrong, err := s.checkChildren(ctx, place{p, name}, r.Definition)
+		if err != nil {
+			return err
+		}
+		for _, e := range wrong {
+			r.AddError(e)
+		}
 	}
 	return nil
 }

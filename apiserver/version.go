@@ -122,6 +122,11 @@ func (s *Server) restoreVersion(ctx context.Context, in *restore) (*savedAnswer,
 	if len(wrong) > 0 {
 		return nil, badDefinition(wrong) // an older program took what this one refuses
 	}
+	if wrong, err = s.checkChildren(ctx, place{c.project, c.workflow.Name}, def); err != nil {
+		return nil, err
+	} else if len(wrong) > 0 {
+		return nil, badDefinition(placed([]byte(v.Text), v.Format, wrong))
+	}
 	if match == nil {
 		match = new(int)
 		*match = sql.AnyVersion
@@ -146,6 +151,15 @@ func versionNumber(text string) (int, error) {
 
 func (s *Server) publish(ctx context.Context, in *publish) (*publishedAnswer, error) {
 	w := callOf(ctx).workflow
+	// What an older version runs may lead back here by now.
+	if plan, err := s.plans.get(ctx, w.ID, in.Body.Version); err == nil {
+		wrong, err := s.checkChildren(ctx, place{callOf(ctx).project, w.Name}, plan.Definition)
+		if err != nil {
+			return nil, err
+		} else if len(wrong) > 0 {
+			return nil, badDefinition(wrong)
+		}
+	}
 	err := s.store.Publish(ctx, w.ID, in.Body.Version, callOf(ctx).who.name)
 	if errors.Is(err, sql.ErrNotFound) {
 		return nil, wrongField(http.StatusUnprocessableEntity, "version", "not_found", fmt.Sprint(in.Body.Version), "there is no version %d; the newest is %d", in.Body.Version, w.Latest)

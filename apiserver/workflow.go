@@ -134,6 +134,11 @@ func (s *Server) putWorkflow(ctx context.Context, in *putWorkflow) (*savedAnswer
 	if p := checkMessage("message", in.Message); p != nil {
 		return nil, p
 	}
+	if wrong, err = s.checkChildren(ctx, place{c.project, in.Workflow}, def); err != nil {
+		return nil, err
+	} else if len(wrong) > 0 {
+		return nil, badDefinition(placed(in.RawBody, format, wrong))
+	}
 	return s.saveVersion(ctx, before, sql.SaveVersion{
 		ProjectID: c.project.ID, Name: in.Workflow, Description: def.Description, Text: string(in.RawBody), Format: format,
 		By: c.who.name, IfMatch: match, Publish: in.Publish, Message: in.Message, Draft: in.Draft,

@@ -15,9 +15,14 @@ const (
 	CodeAmbiguousOutput = "ambiguous_output" // one output name from two unrelated tasks
 	CodeReservedName    = "reserved_name"    // a name that would change how processes run
 	CodeConflict        = "conflict"         // two keys that exclude each other
+	CodeExpression      = "expression"       // an expression that does not parse, or is no condition
+	CodeUncovered       = "uncovered"        // a branch task that fails where no case holds
 	CodeInvalidName     = "invalid_name"     // a name with characters that names do not have
 	CodeMismatch        = "mismatch"         // the name in the text is not that of the workflow
 	CodeNameTaken       = "name_taken"       // a workflow has this name in another spelling
+	CodeUnknownWorkflow = "unknown_workflow" // a sub_workflow task that names no workflow, or no version of it
+	CodeWorkflowCycle   = "workflow_cycle"   // a sub_workflow task that leads back to its own workflow
+	CodeNotAllowed      = "not_allowed"      // what the author himself may not do, his definition may not either
 )
 
 // Code is one code of an error or a warning with its meaning.
@@ -58,9 +63,14 @@ func Codes() []Code {
 		{CodeReservedName, false, "a name that would change how processes run", ""},
 		{CodeInvalidName, false, "a name with characters that names do not have", ""},
 		{CodeConflict, false, "two keys that exclude each other", ""},
+		{CodeExpression, false, "an expression that does not parse, or is no condition", ""},
 		{CodeMismatch, false, "the name in the text is not that of the workflow", "name, workflow"},
 		{CodeNameTaken, false, "a workflow has this name in another spelling", "name, other"},
+		{CodeUnknownWorkflow, false, "a sub_workflow task names no workflow, or no version of it", "task, workflow"},
+		{CodeWorkflowCycle, false, "a sub_workflow task leads back to its own workflow", "task, path"},
+		{CodeNotAllowed, false, "a task would do what its author may not", "task, project"},
 		{CodeUnknownVariable, true, "a script uses a variable that nothing sets", "name, task"},
+		{CodeUncovered, true, "a branch task fails where no case holds, as it has no else", "task"},
 		{CodeNoEffect, true, "a task or a key that changes nothing", "task"},
 		{CodeNoWorker, true, "no live worker is of the task's group", "task, group"},
 		{CodeNoTaskGroup, true, "the project has no such task group", "task, group"},

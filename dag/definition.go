@@ -27,6 +27,8 @@ type OnFailure string
 const (
 	OnFailureContinue OnFailure = "continue" // other branches go on; tasks below become upstream_failed
 	OnFailureEnd      OnFailure = "end"      // running tasks are killed, nothing more starts
+	// OnFailureCompensate is OnFailureEnd, after which what succeeded is undone, the latest first.
+	OnFailureCompensate OnFailure = "compensate"
 )
 
 // TimeoutAction says what happens when a timeout passes.
@@ -94,6 +96,10 @@ type Task struct {
 	Name         string
 	Type         string
 	Needs        []string
+	Join         string  // a JoinRule, or an expression over the states of the needs
+	When         string  // an expression; empty: always
+	Finally      bool    // it comes last, after all that does not
+	Compensates  int     // 1 + the index of the task that it undoes; 0 for tasks that undo none
 	Params       []Param // every Default is set: a task's params are values
 	Outputs      []string
 	Env          []EnvVar
@@ -112,7 +118,8 @@ type Task struct {
 type EnvVar struct{ Name, Value string }
 
 // Spec is what a task type has for itself, one struct per type: *ShellSpec, *PythonSpec,
-// *HTTPSpec, *NoopSpec, *WaitSpec. Validate reports every wrong field at once, with
+// *HTTPSpec, *NoopSpec, *WaitSpec, *SwitchSpec, *ConditionsSpec,
+// *SubWorkflowSpec, *DependentSpec. Validate reports every wrong field at once, with
 // names relative to the task.
 type Spec interface {
 	Validate() []FieldError

@@ -13,6 +13,10 @@ type Effects struct {
 	Attempts []Attempt
 	// Events are new rows of the history.
 	Events []Event
+	// Children are instances to be made in the same transaction, each with its start command.
+	Children []Child
+	// Orders are wishes about children, to be written in the same transaction.
+	Orders []Order
 	// Applied answers control rows.
 	Applied []Applied
 	// Actions follow the commit, in order.
@@ -30,6 +34,8 @@ func (e *Effects) Add(more Effects) {
 	e.Tasks = append(e.Tasks, more.Tasks...)
 	e.Attempts = append(e.Attempts, more.Attempts...)
 	e.Events = append(e.Events, more.Events...)
+	e.Children = append(e.Children, more.Children...)
+	e.Orders = append(e.Orders, more.Orders...)
 	e.Applied = append(e.Applied, more.Applied...)
 	e.Actions = append(e.Actions, more.Actions...)
 }

@@ -23,7 +23,7 @@ type Explanation struct {
 // ExplanationCodes lists every code that Explain gives, so that whoever puts them into
 // words can prove that none is missing.
 func ExplanationCodes() []string {
-	codes := []string{"not_in_scope", "more"}
+	codes := []string{"not_in_scope", "more", "waiting_finally", "waiting_undo"}
 	for _, s := range instanceTable.rows {
 		codes = append(codes, string(s.State))
 	}
@@ -73,6 +73,10 @@ func (in *Instance) explainTask(now Millis, i int) Explanation {
 		e.Args["at"] = moment(t.NextAt)
 		e.Text = fmt.Sprintf("attempt %d of %s failed%s; attempt %d may start in %s", t.Attempts, name, because(t.Reason), t.Attempts+1, left(now, t.NextAt))
 	case TaskKilling:
+		if t.Attempt.Child != 0 {
+			in.explainChild(now, i, &e)
+			break
+		}
 		e.Args["worker"] = t.Attempt.Worker
 		e.Args["reason"] = string(t.Attempt.KillReason)
 		e.Text = fmt.Sprintf("worker %s was told to end attempt %d of %s%s", t.Attempt.Worker, t.Attempts, name, because(t.Attempt.KillReason))
@@ -96,7 +100,7 @@ func (in *Instance) explainWaiting(now Millis, i int, e *Explanation) {
 	}
 	n := 0
 	for _, need := range in.plan.Pred[i] {
-		if in.Tasks[need].State == "" || in.done(need) {
+		if in.Tasks[need].State == "" || in.Tasks[need].State.Final() {
 			continue
 		}
 		if n++; n <= maxCauses {
@@ -109,6 +113,17 @@ func (in *Instance) explainWaiting(now Millis, i int, e *Explanation) {
 			e.Causes = append(e.Causes, c)
 		}
 	}
+	switch t := &in.plan.Definition.Tasks[i]; {
+	case t.Compensates > 0:
+		e.Code, e.Args["undoes"] = "waiting_undo", in.name(in.undoes(i))
+		e.Text = fmt.Sprintf("%s undoes %s, if the workflow fails", in.name(i), in.name(in.undoes(i)))
+		return
+	case n == 0 && t.Finally:
+		left := in.left(phaseFinally)
+		e.Code, e.Args["open"] = "waiting_finally", strconv.Itoa(left)
+		e.Text = fmt.Sprintf("%s comes last; %s not finished", in.name(i), are(left, "other task"))
+		return
+	}
 	e.Args["needs"] = strconv.Itoa(n)
 	e.Text = fmt.Sprintf("%s waits for %s that it needs", in.name(i), count(n, "task"))
 	e.Causes = more(e.Causes, n)
@@ -118,6 +133,15 @@ func (in *Instance) explainWaiting(now Millis, i int, e *Explanation) {
 func (in *Instance) explainRunning(now Millis, i int, e *Explanation) {
 	t := &in.Tasks[i]
 	e.Since = t.Attempt.StartedAt
+	if t.Attempt.Child != 0 {
+		in.explainChild(now, i, e)
+		return
+	}
+	if in.plan.Definition.Tasks[i].Type == TypeDependent {
+		e.Args["dependent"] = in.name(i)
+		e.Text = fmt.Sprintf("%s waits for runs of other workflows", in.name(i))
+		return
+	}
 	if t.Attempt.Worker == "" {
 		e.Args["until"] = moment(t.NextAt)
 		e.Text = fmt.Sprintf("%s waits for another %s", in.name(i), left(now, t.NextAt))
@@ -125,6 +149,23 @@ func (in *Instance) explainRunning(now Millis, i int, e *Explanation) {
 	}
 	e.Args["worker"] = t.Attempt.Worker
 	e.Text = fmt.Sprintf("attempt %d of %s runs on worker %s", t.Attempts, in.name(i), t.Attempt.Worker)
+	if t.Attempt.Deadline != 0 {
+		e.Args["deadline"] = moment(t.Attempt.Deadline)
+		e.Text += fmt.Sprintf("; its timeout is in %s", left(now, t.Attempt.Deadline))
+	}
+}
+
+// explainChild tells of an attempt that waits for its child instance.
+func (in *Instance) explainChild(now Millis, i int, e *Explanation) {
+	t := &in.Tasks[i]
+	child := strconv.FormatInt(t.Attempt.Child, 10)
+	e.Since, e.Args["child"] = t.Attempt.StartedAt, child
+	e.Text = fmt.Sprintf("attempt %d of %s waits for its child instance %s", t.Attempts, in.name(i), child)
+	if t.State == TaskKilling {
+		e.Args["reason"] = string(t.Attempt.KillReason)
+		e.Text = fmt.Sprintf("child instance %s of attempt %d of %s was told to stop%s", child, t.Attempts, in.name(i), because(t.Attempt.KillReason))
+		return
+	}
 	if t.Attempt.Deadline != 0 {
 		e.Args["deadline"] = moment(t.Attempt.Deadline)
 		e.Text += fmt.Sprintf("; its timeout is in %s", left(now, t.Attempt.Deadline))
@@ -140,13 +181,19 @@ func (in *Instance) ending(i int) string {
 	case TaskForcedSuccess:
 		return fmt.Sprintf("%s was declared successful", in.name(i))
 	case TaskSkipped:
+		if t.passedOver() {
+			return fmt.Sprintf("%s was passed over%s", in.name(i), because(t.Reason))
+		}
 		return fmt.Sprintf("%s was skipped", in.name(i))
 	case TaskDisabled:
 		return fmt.Sprintf("%s is disabled", in.name(i))
 	case TaskKilled:
 		return fmt.Sprintf("%s was killed%s", in.name(i), because(t.Reason))
 	case TaskFailed:
-		text := fmt.Sprintf("%s failed%s after %s", in.name(i), because(t.Reason), count(t.Attempts, "attempt"))
+		text := fmt.Sprintf("%s failed%s", in.name(i), because(t.Reason))
+		if !in.plan.here(i) && t.Reason != ReasonExpression {
+			text += " after " + count(t.Attempts, "attempt")
+		}
 		if in.done(i) {
 			text += ", which it may"
 		}
@@ -192,7 +239,7 @@ func (in *Instance) roots(i int) []Explanation {
 func (in *Instance) explainInstance(now Millis) Explanation {
 	e := Explanation{Code: string(in.State), Args: map[string]string{"instance": strconv.FormatInt(in.ID, 10)}, Since: in.FinishedAt}
 	if !in.State.Final() {
-		e.Args["open"], e.Args["active"] = strconv.Itoa(in.open), strconv.Itoa(in.active)
+		e.Args["open"], e.Args["active"] = strconv.Itoa(in.open()), strconv.Itoa(in.active)
 	}
 	if in.Reason != "" {
 		e.Args["reason"] = string(in.Reason)
@@ -204,7 +251,7 @@ func (in *Instance) explainInstance(now Millis) Explanation {
 	n := 0
 	list := func(want func(t *TaskInstance) bool) {
 		for i := range in.Tasks {
-			if t := &in.Tasks[i]; !want(t) || t.State.Final() && in.done(i) {
+			if t := &in.Tasks[i]; !want(t) || t.State.Final() && !in.broken(i) {
 				continue
 			}
 			if n++; n <= maxCauses {
@@ -228,14 +275,17 @@ func (in *Instance) sentence() string {
 		return "the instance waits for a place: its workflow runs as many as its concurrency allows"
 	case InstanceRunning:
 		if in.Reason == ReasonTimeout {
-			return fmt.Sprintf("the instance ran over its timeout; %s being ended", are(in.open, "task"))
+			return fmt.Sprintf("the instance ran over its timeout; %s being ended", are(in.open(), "task"))
 		}
-		return fmt.Sprintf("the instance runs; %s not finished", are(in.open, "task"))
+		return fmt.Sprintf("the instance runs; %s not finished", are(in.open(), "task"))
 	case InstancePausing:
 		return fmt.Sprintf("the instance pauses as soon as %s no longer on a worker", are(in.active, "task"))
 	case InstancePaused:
-		return fmt.Sprintf("the instance is paused; %s not finished", are(in.open, "task"))
+		return fmt.Sprintf("the instance is paused; %s not finished", are(in.open(), "task"))
 	case InstanceStopping:
+		if in.active == 0 {
+			return "the instance stops as soon as its child instances have ended"
+		}
 		return fmt.Sprintf("the instance stops as soon as %s no longer on a worker", are(in.active, "task"))
 	case InstanceStopped:
 		if in.Reason.displaced() {
@@ -253,7 +303,7 @@ func (in *Instance) sentence() string {
 }
 
 func (in *Instance) paused() Explanation {
-	return Explanation{Code: string(in.State), Args: map[string]string{"instance": strconv.FormatInt(in.ID, 10), "open": strconv.Itoa(in.open), "active": strconv.Itoa(in.active)}, Text: "the instance is " + string(in.State) + ", so nothing starts"}
+	return Explanation{Code: string(in.State), Args: map[string]string{"instance": strconv.FormatInt(in.ID, 10), "open": strconv.Itoa(in.open()), "active": strconv.Itoa(in.active)}, Text: "the instance is " + string(in.State) + ", so nothing starts"}
 }
 
 // line begins an explanation about a task.
@@ -307,6 +357,32 @@ func because(r Reason) string {
 		return " because its process ended with an error"
 	case ReasonLateSuccess:
 		return " because its success arrived after it was called lost"
+	case ReasonChildFailed:
+		return " because its child instance failed"
+	case ReasonChildStopped:
+		return " because its child instance was stopped"
+	case ReasonDependencyFailed:
+		return " because what it waited for has failed"
+	case ReasonChildRefused:
+		return " because its child instance could not be started"
+	case ReasonNeedsSkipped:
+		return " because all that it needs was passed over"
+	case ReasonJoin:
+		return " because its join rule was not met"
+	case ReasonNotChosen:
+		return " because other tasks were chosen"
+	case ReasonWhen:
+		return " because its condition did not hold"
+	case ReasonExpression:
+		return " because an expression could not be decided"
+	case ReasonNotNeeded:
+		return " because there was nothing to undo"
+	case ReasonCompensated:
+		return " and what had succeeded was undone"
+	case ReasonNotCompensated:
+		return " and undoing what had succeeded failed, too"
+	case ReasonNoBranch:
+		return " because no case held and it has no else"
 	case ReasonDiscarded:
 		return " because there was no place for it and when_full is discard"
 	case ReasonReplaced:

@@ -13,6 +13,7 @@ type Instance struct {
 	OnFailure OnFailure
 	DryRun    bool
 	Params    map[string]string // the start's own parameters
+	Facts     Facts             // what built-in parameters tell of it
 	// WorkerGroup and Priority of the start; a task's own worker group wins.
 	WorkerGroup string
 	Priority    Priority
@@ -31,9 +32,12 @@ type Instance struct {
 
 	plan *Plan
 	// Counters derived from Tasks; Restore rebuilds them.
-	open   int // tasks in scope that are not final
-	active int // tasks with an attempt that a worker holds
+	unfinished [phases]int // tasks in scope that are not final
+	active     int         // tasks with an attempt that a worker holds
 }
+
+// open counts the tasks in scope that are not final.
+func (in *Instance) open() int { return sum(in.unfinished[:]) }
 
 // GroupOf returns the worker group that runs a task: the task's own, unless that is the
 // default one and the start chose another.
@@ -61,13 +65,16 @@ type TaskInstance struct {
 
 	Outputs map[string]string // of the latest success
 
+	// Child is the child instance of the latest attempt of a sub_workflow task; 0 where it has none.
+	Child int64
+
 	// Attempt is the live attempt; its Number is 0 while none is live.
 	Attempt Attempt
 	// Missed is the latest attempt where it was called lost and the task waits for another: should its success
 	// arrive after all, that counts. Its Number is 0 where there is none.
 	Missed Attempt
-	// unmet counts the needs in scope that are not done; Restore rebuilds it.
-	unmet int
+	// needs counts the needs in scope by how they ended; Restore rebuilds it.
+	needs needs
 }
 
 // Attempt is one try to run a task, on one worker. Attempts are facts: once final, a
@@ -91,6 +98,7 @@ type Attempt struct {
 	Tail         []byte // last 2 KiB of output
 	LogBytes     int64  // of all streams, as produced
 	Outputs      map[string]string
+	Child        int64 // the instance that the attempt of a sub_workflow task waits for; 0 for none
 
 	// KillReason is why it is being killed, while State is killing.
 	KillReason Reason

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"time"
 
 	"pgregory.net/rapid"
 )
@@ -21,6 +20,7 @@ type auditor struct {
 	attempts map[[2]int]Attempt // every attempt row, by task and number
 	sent     map[string]bool    // tokens that were dispatched
 	killed   map[string]bool    // tokens whose worker was told to end them
+	children map[int64]*child   // every child instance, by its id
 	failedAt map[int]Millis     // per task: when its latest attempt failed
 	retries  map[int]int        // per task: retries of this round, counted from attempts
 	rounds   map[[2]int]*tally  // per task and round
@@ -37,7 +37,7 @@ func newAuditor(t *rapid.T, plan *Plan, in *Instance) *auditor {
 	return &auditor{
 		t: t, plan: plan, in: in, now: storyStart, queue: map[int]bool{}, timers: map[Timer]Millis{},
 		attempts: map[[2]int]Attempt{}, sent: map[string]bool{}, killed: map[string]bool{},
-		failedAt: map[int]Millis{}, retries: map[int]int{}, rounds: map[[2]int]*tally{},
+		children: map[int64]*child{}, failedAt: map[int]Millis{}, retries: map[int]int{}, rounds: map[[2]int]*tally{},
 	}
 }
 
@@ -50,8 +50,8 @@ func (a *auditor) dump() string {
 	text := fmt.Sprintf("instance %s %s round %d at %d\n", a.in.State, a.in.Reason, a.in.Round, a.now)
 	for i, t := range a.in.Tasks {
 		def := &a.plan.Definition.Tasks[i]
-		text += fmt.Sprintf("  %d %s %s round %d attempts %d retries %d lost %d next %d deadline %d\n    %s needs %v %+v %+v\n", i, t.State, t.Reason,
-			t.Round, t.Attempts, t.Retries, t.Lost, t.NextAt, t.Attempt.Deadline, def.Type, a.plan.Pred[i], def.Retry, def.Timeout)
+		text += fmt.Sprintf("  %d %s %s round %d attempts %d retries %d lost %d next %d deadline %d outputs %v\n    %s needs %v join %q when %q finally %v %+v %+v %+v\n", i, t.State, t.Reason,
+			t.Round, t.Attempts, t.Retries, t.Lost, t.NextAt, t.Attempt.Deadline, t.Outputs, def.Type, a.plan.Pred[i], def.Join, def.When, def.Finally, def.Retry, def.Timeout, def.Spec)
 	}
 	return text
 }
@@ -73,7 +73,7 @@ func (a *auditor) step(ev Input) Effects {
 	}
 	a.carryOut(fx)
 	for _, row := range fx.Attempts {
-		if row.KillReason != "" && !a.killed[row.Token] {
+		if row.KillReason != "" && row.Worker != "" && !a.killed[row.Token] {
 			a.fail("nobody told the worker to end attempt %+v", row)
 		}
 	}
@@ -94,7 +94,7 @@ func snapshot(in *Instance) *Instance {
 
 // row is a task without what is not in its row.
 func row(t TaskInstance) TaskInstance {
-	t.unmet, t.Attempt, t.Missed = 0, Attempt{}, Attempt{}
+	t.needs, t.Attempt, t.Missed = needs{}, Attempt{}, Attempt{}
 	return t
 }
 
@@ -150,7 +150,7 @@ func (a *auditor) checkTransitions(ev Input, before *Instance, fx Effects) {
 				a.fail("%+v: final task %d changed", ev, i)
 			}
 		case was.Round == is.Round:
-			if was.State != is.State && !was.State.CanFollow(is.State) {
+			if was.State != is.State && !was.State.CanFollow(is.State) && !refusedAtOnce(ev, i, was.State, is.State) {
 				a.fail("%+v: task %d went from %s to %s", ev, i, was.State, is.State)
 			}
 			// I18, where the wait ends: the clock may be set back before the attempt starts.
@@ -162,7 +162,7 @@ func (a *auditor) checkTransitions(ev Input, before *Instance, fx Effects) {
 			if is.Round != a.in.Round || !was.State.CanFollowAgain(TaskWaiting) || is.State != TaskWaiting && !TaskWaiting.CanFollow(is.State) {
 				a.fail("%+v: task %d went from %s to %s in a new round", ev, i, was.State, is.State)
 			}
-			if is.Retries != 0 || is.Lost != 0 || len(is.Outputs) != 0 || is.Attempts < was.Attempts {
+			if is.Retries != 0 || is.Lost != 0 || len(is.Outputs) != 0 && a.plan.rules[i].branches == nil || is.Attempts < was.Attempts {
 				a.fail("%+v: task %d was not reset", ev, i)
 			}
 		}
@@ -269,31 +269,35 @@ func (a *auditor) checkNewAttempt(before *Instance, r Attempt, round *tally) {
 			a.fail("attempt %d of task %d without a final one before it", r.Number, r.Task)
 		}
 	}
-	if r.Number < 1 || r.Round != a.in.Round || def.Disabled || a.in.State != InstanceRunning {
+	if r.Number < 1 || r.Round != a.in.Round || def.Disabled || a.in.State != InstanceRunning && !a.in.State.Final() { // an attempt may end with its instance in the same step
 		a.fail("new attempt %+v while the instance is %s", r, a.in.State)
 	}
-	if def.Type == typeWait != (r.Worker == "") || r.Worker != "" && (was.State != TaskReady || before.State != InstanceRunning) {
+	here := def.Type == TypeWait || def.Type == TypeSwitch || def.Type == TypeConditions || def.Type == TypeSubWorkflow || def.Type == TypeDependent
+	if here != (r.Worker == "") || r.Worker != "" && (was.State != TaskReady || before.State != InstanceRunning) {
 		a.fail("new attempt %+v of task that was %s, instance %s", r, was.State, before.State)
 	}
 	if round.attempts > 1+slowRetries(def)+1+round.returned {
 		a.fail("task %d has %d attempts in round %d", r.Task, round.attempts, r.Round)
 	}
-	for _, need := range a.plan.Pred[r.Task] {
-		if a.in.Tasks[need].State != "" && !slowDone(a.plan, a.in, need) {
-			a.fail("task %d started before its need %d, which is %s", r.Task, need, a.in.Tasks[need].State)
-		}
+	if fate := slowFate(a.plan, a.in, r.Task); fate != "run" {
+		a.fail("task %d started, its rule says %s", r.Task, fate)
 	}
-	for i, t := range a.in.Tasks {
+	if def.Finally || def.Compensates > 0 {
+		return
+	}
+	for i := range a.in.Tasks {
 		// One that stayed failed from an earlier round ends nothing, nor does what it blocks.
-		ends := t.Round == a.in.Round && (t.State == TaskFailed || t.State == TaskKilled) && !slowDone(a.plan, a.in, i)
-		if a.in.OnFailure == OnFailureEnd && ends {
-			a.fail("task %d started after task %d was %s, with on_failure end", r.Task, i, t.State)
+		ends := before.Tasks[i].Round == a.in.Round && (before.Tasks[i].State == TaskFailed || before.Tasks[i].State == TaskKilled) &&
+			!slowDone(a.plan, before, i) && !slowHandled(a.plan, before, i) && !a.plan.Definition.Tasks[i].Finally && a.plan.Definition.Tasks[i].Compensates == 0
+		if (a.in.OnFailure == OnFailureEnd || a.in.OnFailure == OnFailureCompensate) && ends {
+			a.fail("task %d started after task %d was %s, with on_failure end", r.Task, i, before.Tasks[i].State)
 		}
 	}
 }
 
 // carryOut does what the effects ask, as a master would.
 func (a *auditor) carryOut(fx Effects) {
+	a.carryOutChildren(fx)
 	for _, action := range fx.Actions {
 		switch action := action.(type) {
 		case Enqueue:
@@ -357,8 +361,9 @@ func (a *auditor) checkWhole() {
 		if !t.State.Final() {
 			open++
 		}
-		wait := a.plan.Definition.Tasks[i].Type == typeWait
-		if t.State.Live() && !wait {
+		wait := a.plan.Definition.Tasks[i].Type == TypeWait || a.plan.Definition.Tasks[i].Type == TypeDependent || a.plan.rules[i].branches != nil
+		parent := a.plan.Definition.Tasks[i].Type == TypeSubWorkflow
+		if t.State.Live() && !wait && !parent {
 			active++
 			if !a.sent[t.Attempt.Token] || (t.State == TaskKilling) != a.killed[t.Attempt.Token] {
 				a.fail("task %d is %s; dispatched %v, told to end %v", i, t.State, a.sent[t.Attempt.Token], a.killed[t.Attempt.Token])
@@ -368,8 +373,8 @@ func (a *auditor) checkWhole() {
 			a.fail("task %d is %s, instance %s, queued %v", i, t.State, a.in.State, a.queue[i])
 		}
 	}
-	if open != a.in.open || active != a.in.active {
-		a.fail("counted open %d, active %d; kept %d, %d", open, active, a.in.open, a.in.active)
+	if open != a.in.open() || active != a.in.active {
+		a.fail("counted open %d, active %d; kept %d, %d", open, active, a.in.open(), a.in.active)
 	}
 	if a.in.State.Final() != (open == 0) || a.in.State == InstancePaused && active > 0 || a.in.State == InstancePausing && active == 0 {
 		a.fail("instance is %s with %d open and %d active tasks", a.in.State, open, active)
@@ -380,30 +385,35 @@ func (a *auditor) checkWhole() {
 		}
 	}
 	a.checkTimers()
+	a.checkChildren()
 }
 
-// checkNeeds: a waiting task waits for something that can still come; what is blocked says so.
+// checkNeeds: a waiting task waits for something that can still come; one that was left out,
+// or could not run, was so by its rule.
 func (a *auditor) checkNeeds(i int) {
 	t := &a.in.Tasks[i]
-	unmet, dead := 0, 0
-	for _, need := range a.plan.Pred[i] {
-		if p := &a.in.Tasks[need]; p.State != "" && !slowDone(a.plan, a.in, need) {
-			unmet++
-			if p.State.Final() {
-				dead++
-			}
-		}
-	}
+	fate := slowFate(a.plan, a.in, i)
 	switch {
-	case t.unmet != unmet:
-		a.fail("task %d counts %d unmet needs, there are %d", i, t.unmet, unmet)
-	case t.State == TaskWaiting && (unmet == 0 || dead > 0):
-		a.fail("task %d waits with %d unmet needs, %d of them lost", i, unmet, dead)
-	case t.State == TaskUpstreamFailed && t.Round == a.in.Round && dead == 0:
-		a.fail("task %d is upstream_failed without a failure above it", i)
-	case (t.State == TaskSkipped || t.State == TaskUpstreamFailed || t.State == TaskDisabled) && t.Attempt.Number != 0:
+	case t.State == TaskWaiting && fate != "wait" && (a.plan.Definition.Tasks[i].Compensates == 0 || !a.undoing()):
+		a.fail("task %d waits, its rule says %s", i, fate)
+	case t.Round != a.in.Round:
+	case t.State == TaskUpstreamFailed && fate != "block":
+		a.fail("task %d is upstream_failed, its rule says %s", i, fate)
+	case t.State == TaskSkipped && t.Reason != "" && fate != "pass" && (t.Reason != ReasonWhen && t.Reason != ReasonJoin || fate != "run"):
+		a.fail("task %d was passed over because of %s, its rule says %s", i, t.Reason, fate)
+	case t.State.Final() && t.Attempt.Number != 0:
 		a.fail("task %d is %s with a live attempt", i, t.State)
 	}
+}
+
+// undoing says that a task that undoes another is under way.
+func (a *auditor) undoing() bool {
+	for i, t := range a.in.Tasks {
+		if a.plan.Definition.Tasks[i].Compensates > 0 && t.State != "" && t.State != TaskWaiting && !t.State.Final() {
+			return true
+		}
+	}
+	return false
 }
 
 // checkTimers: exactly the timers that the rows call for are armed.
@@ -429,60 +439,4 @@ func (a *auditor) checkTimers() {
 	if len(due) > 0 {
 		a.fail("timers %v are not armed", due)
 	}
-}
-
-// slowDone is done, written again from the rules.
-func slowDone(plan *Plan, in *Instance, i int) bool {
-	s := in.Tasks[i].State
-	if s == "failed" {
-		return plan.Definition.Tasks[i].AllowFailure
-	}
-	return s == "success" || s == "forced_success" || s == "skipped" || s == "disabled"
-}
-
-// slowOutcome is the final state, written again from the rules.
-func (a *auditor) slowOutcome() InstanceState {
-	var killed, broken int
-	for i, t := range a.in.Tasks {
-		if t.State == TaskKilled {
-			killed++
-		}
-		if t.State != "" && !slowDone(a.plan, a.in, i) {
-			broken++
-		}
-	}
-	switch {
-	case a.overTime:
-		return InstanceFailed
-	case a.stopped && killed > 0:
-		return InstanceStopped
-	case broken > 0:
-		return InstanceFailed
-	default:
-		return InstanceSuccess
-	}
-}
-
-func slowRetries(def *Task) int {
-	if def.Retry.Delays != nil {
-		return len(def.Retry.Delays)
-	}
-	return def.Retry.Times
-}
-
-// slowDelay multiplies step by step, in whole numbers where the factor is one.
-func slowDelay(def *Task, k int) time.Duration {
-	if def.Retry.Delays != nil {
-		return def.Retry.Delays[k-1]
-	}
-	d, limit := float64(def.Retry.Delay), def.Retry.MaxDelay
-	if limit == 0 {
-		limit = 24 * time.Hour
-	}
-	for range k - 1 {
-		if def.Retry.Backoff != 0 {
-			d *= def.Retry.Backoff
-		}
-	}
-	return min(time.Duration(d), limit)
 }

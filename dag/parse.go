@@ -54,12 +54,14 @@ func read(text []byte, format string) reading {
 	later := document.Check(&w, nil)
 	def, more := w.definition()
 	later = append(later, more...)
-	plan, more := NewPlan(def)
-	later = append(later, more...)
-	if plan != nil {
+	plan, more := newPlan(def)
+	rules := plan.rules
+	if later = append(later, more...); len(more) > 0 {
+		plan = nil
+	} else {
 		later = append(later, plan.checkOutputs()...)
 	}
-	later = append(later, checkReferences(def, plan)...)
+	later = append(later, checkReferences(def, plan, rules)...)
 	errs = append(errs, document.Place(root, errs, distinct(later))...)
 	if len(errs) > 0 {
 		return reading{root: root, def: def, errs: document.Sort(errs)}

@@ -12,23 +12,37 @@ type Plan struct {
 	index   map[string]int
 	outputs outputs // which outputs each task sees
 	refs    []bool  // per task: whether its spec has ${name} to be put in
+
+	undo    []int   // tasks that undo others, in topological order
+	finally []int   // tasks that come last, in topological order
+	rules   []rules // per task: when it runs
 }
 
 // NewPlan returns the plan of a definition. It reports names that stand twice, needs
 // that name no task, needs that stand twice, and every circle with its path; the plan
 // is nil where there are errors. It trusts the rest of the definition to be from Parse.
 func NewPlan(def *Definition) (*Plan, []FieldError) {
+	p, errs := newPlan(def)
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	return p, nil
+}
+
+// newPlan is NewPlan; with errors the plan has only what could be made out.
+func newPlan(def *Definition) (*Plan, []FieldError) {
 	p := &Plan{Definition: def, index: make(map[string]int, len(def.Tasks))}
 	errs := p.indexNames()
 	errs = append(errs, p.connect()...)
 	if circles := p.sort(); len(circles) > 0 {
 		errs = append(errs, circles...)
 	}
+	errs = append(errs, p.compile()...)
 	if len(errs) > 0 {
 		if len(errs) > maxPlanErrors {
 			errs = errs[:maxPlanErrors]
 		}
-		return nil, errs
+		return p, errs
 	}
 	p.outputs = newOutputs(p)
 	p.refs = make([]bool, len(def.Tasks))

@@ -58,7 +58,7 @@ func newWorld(t *rapid.T, stops bool) *world {
 	n := len(plan.Order)
 	o := StartOptions{
 		DryRun:    rapid.Bool().Draw(t, "dry_run"),
-		OnFailure: draw(t, "on_failure", []OnFailure{"", OnFailureContinue, OnFailureEnd}),
+		OnFailure: draw(t, "on_failure", []OnFailure{"", OnFailureContinue, OnFailureEnd, OnFailureCompensate, OnFailureCompensate}),
 	}
 	if die(t, "scoped", 3) == 0 {
 		o.StartTasks = rapid.SliceOfN(rapid.IntRange(0, n-1), 1, 3).Draw(t, "start")
@@ -93,9 +93,13 @@ func drawPlan(t *rapid.T) *Plan {
 		}
 		switch die(t, "kind", 11) {
 		case 0, 1:
-			task.Type, task.Spec = typeWait, napSpec{time.Duration(die(t, "nap", 40)) * time.Second}
+			task.Type, task.Spec = TypeWait, napSpec{time.Duration(die(t, "nap", 40)) * time.Second}
 		case 2:
 			task.Disabled = true
+		case 5, 6:
+			task.Type, task.Spec, task.Outputs = TypeSubWorkflow, &SubWorkflowSpec{Workflow: "other"}, []string{"n"}
+		case 7:
+			task.Type, task.Spec, task.Outputs = TypeDependent, &DependentSpec{}, []string{"n"}
 		case 3, 4:
 			task.AllowFailure = true
 		}
@@ -106,9 +110,86 @@ func drawPlan(t *rapid.T) *Plan {
 			task.Retry.Delays = []time.Duration{time.Second, 0, 7 * time.Second}
 		}
 		task.Timeout = drawTimeout(t, 1)
+		if die(t, "joins", 2) == 0 {
+			task.Join = string(draw(t, "join", joinRules[:]))
+		}
+		if task.Spec == nil && len(task.Needs) > 0 {
+			drawRules(t, &task)
+		}
 		def.Tasks = append(def.Tasks, task)
 	}
+	drawBranches(t, def)
+	for i := max(0, n-die(t, "last", 2)); i < n; i++ { // no ordinary task needs them: edges go upwards
+		def.Tasks[i].Finally = true
+	}
+	for i := range n {
+		if def.Tasks[i].Type == "shell" && !def.Tasks[i].Finally && die(t, "undo", 4) == 0 {
+			def.Tasks = append(def.Tasks, undo(def, i))
+		}
+	}
 	return planOf(def)
+}
+
+// undo is the task that undoes task i.
+func undo(def *Definition, i int) Task {
+	of := &def.Tasks[i]
+	return Task{Name: of.Name + compensateSuffix, Type: "shell", Needs: []string{of.Name}, Compensates: i + 1, Retry: of.Retry}
+}
+
+// drawRules gives a task with needs a condition now and then.
+func drawRules(t *rapid.T, task *Task) {
+	need := draw(t, "looks at", task.Needs)
+	switch die(t, "rule", 11) {
+	case 0:
+		task.When = need + ".state == 'success'"
+	case 1:
+		task.Join = need + ".state in ['failed', 'skipped', 'upstream_failed']"
+	case 2:
+		task.When = "missing == 1" // can't be decided
+	}
+}
+
+// drawBranches makes some tasks choose among those that need them.
+func drawBranches(t *rapid.T, def *Definition) {
+	for i := range def.Tasks {
+		task := &def.Tasks[i]
+		var below []string
+		for k := range def.Tasks {
+			if slices.Contains(def.Tasks[k].Needs, task.Name) {
+				below = append(below, def.Tasks[k].Name)
+			}
+		}
+		if task.Spec != nil || len(below) == 0 || die(t, "branches", 3) != 0 {
+			continue
+		}
+		var cases []Case
+		for _, name := range below {
+			switch when := "false"; die(t, "branch", 3) {
+			case 0: // in no branch
+			case 1:
+				cases = append(cases, Case{When: "true", Then: []string{name}})
+			case 2:
+				if len(task.Needs) > 0 {
+					when = task.Needs[0] + ".state == 'failed'"
+				}
+				cases = append(cases, Case{When: when, Then: []string{name}})
+			case 3:
+				cases = append(cases, Case{When: "false", Then: below[:1+die(t, "then", len(below)-1)]})
+			}
+		}
+		var other []string
+		if die(t, "has else", 3) > 0 {
+			other = append([]string{}, below[:die(t, "else", len(below))]...)
+		}
+		if cases == nil {
+			cases = []Case{{When: "false"}}
+		}
+		if len(task.Needs) > 0 && die(t, "looks up", 1) == 0 {
+			task.Type, task.Spec = TypeConditions, &ConditionsSpec{Cases: cases, Else: other}
+		} else {
+			task.Type, task.Spec = TypeSwitch, &SwitchSpec{Cases: cases, Else: other}
+		}
+	}
 }
 
 func drawTimeout(t *rapid.T, rare int) Timeout {
@@ -128,8 +209,12 @@ func (w *world) play() {
 		switch die(w.t, "move", 19) {
 		case 0, 1, 2, 3, 4, 5:
 			w.assign()
-		case 6, 7, 8, 9, 10:
+		case 6, 7, 8:
 			w.report()
+		case 9, 10:
+			w.report()
+			w.childEnds()
+			w.decides()
 		case 11:
 			w.lose()
 			w.late()
@@ -169,6 +254,10 @@ func (w *world) assign() {
 }
 
 func (w *world) give(i int) {
+	if w.plan.Definition.Tasks[i].Type == TypeSubWorkflow {
+		w.launch(i)
+		return
+	}
 	w.tokens++
 	w.step(Assign{Task: i, Worker: "w1", Incarnation: "i1", Token: fmt.Sprint("token", w.tokens)})
 }
@@ -322,7 +411,7 @@ func (w *world) crash() {
 		}
 	}
 	for i := range w.in.Tasks {
-		if s := w.in.Tasks[i].State; s == TaskDispatched || s == TaskKilling {
+		if s := w.in.Tasks[i].State; s == TaskDispatched || s == TaskKilling && held(&w.in.Tasks[i]) {
 			asked--
 		}
 	}
@@ -350,9 +439,12 @@ func (w *world) deliver() {
 		if w.in.State == InstancePausing || w.in.State == InstancePaused {
 			w.wishes++
 			w.step(Control{ID: w.wishes, Verb: VerbResume})
+			continue
 		}
 		ready := w.pick("ready", func(t *TaskInstance) bool { return t.State == TaskReady && w.in.State == InstanceRunning })
 		live := w.pick("live", held)
+		parent := w.pick("parent", waitsForChild)
+		dependent := w.dependent()
 		switch {
 		case ready >= 0:
 			w.give(ready)
@@ -360,6 +452,10 @@ func (w *world) deliver() {
 			a := w.in.Tasks[live].Attempt
 			state := draw(w.t, "end", []AttemptState{AttemptSuccess, AttemptFailed, AttemptKilled})
 			w.step(Report{Task: live, Number: a.Number, Token: a.Token, State: state})
+		case parent >= 0:
+			w.endChild(parent)
+		case dependent >= 0:
+			w.decide(dependent)
 		default:
 			timer, at, ok := w.nextTimer()
 			if !ok {

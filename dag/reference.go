@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/porpoise/porpoise/dag/document"
+	"github.com/porpoise/porpoise/dag/expression"
 )
 
 // dotted finds ${a.b} in a script: a reference that only other fields have. What a
@@ -81,13 +82,14 @@ type references struct {
 	// plan is nil where the graph has errors; every output then counts as seen, so
 	// that one mistake is not reported as many.
 	plan     *Plan
+	rules    []rules
 	index    map[string]int
 	workflow map[string]bool
 	errs     []FieldError
 }
 
-func checkReferences(def *Definition, plan *Plan) []FieldError {
-	r := &references{def: def, plan: plan, workflow: map[string]bool{}, index: map[string]int{}}
+func checkReferences(def *Definition, plan *Plan, rules []rules) []FieldError {
+	r := &references{def: def, plan: plan, rules: rules, workflow: map[string]bool{}, index: map[string]int{}}
 	for i := range def.Tasks {
 		r.index[def.Tasks[i].Name] = i
 	}
@@ -118,7 +120,7 @@ func (r *references) text(field, text string, known func(name string) *FieldErro
 
 func (r *references) task(i int) {
 	t := &r.def.Tasks[i]
-	prefix := taskField(i)
+	prefix := r.def.field(i)
 	upper := func(name string) *FieldError { return r.known(i, name, false) }
 	all := func(name string) *FieldError { return r.known(i, name, true) }
 	for k := range t.Params {
@@ -130,12 +132,25 @@ func (r *references) task(i int) {
 		r.text(document.FieldKey(prefix+".env", t.Env[k].Name), t.Env[k].Value, all)
 	}
 	r.text(prefix+".working_dir", t.WorkingDir, all)
+	r.expressions(i, all)
 	if t.Spec == nil {
 		return
 	}
 	eachText(reflect.ValueOf(t.Spec), "", func(field, text string) string {
 		r.text(prefix+"."+field, text, all)
 		return text
+	})
+}
+
+// expressions checks the names that the expressions of task i read.
+func (r *references) expressions(i int, known func(name string) *FieldError) {
+	r.rules[i].expressions(func(field string, e *expression.Expression) {
+		for _, name := range e.Names() {
+			if err := known(name); err != nil {
+				err.Field = r.def.field(i) + "." + field
+				r.errs = append(r.errs, *err)
+			}
+		}
 	})
 }
 

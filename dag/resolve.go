@@ -156,7 +156,7 @@ func (r *resolver) note(name string, l Link) {
 // at gives an error its place in the definition.
 func (r *resolver) at(err *FieldError, field string) FieldError {
 	e := *err
-	e.Field = taskField(r.task) + "." + field
+	e.Field = r.in.plan.Definition.field(r.task) + "." + field
 	return e
 }
 
@@ -183,7 +183,7 @@ func (r *resolver) parameters(facts Facts) *FieldError {
 	for name, value := range r.in.Params {
 		r.put(name, value, OriginStart, "")
 	}
-	return r.declared(taskField(r.task)+".params", r.t.Params, OriginTask)
+	return r.declared(r.in.plan.Definition.field(r.task)+".params", r.t.Params, OriginTask)
 }
 
 // declared puts in the defaults of parameters where the start gives no value.
@@ -249,7 +249,7 @@ func (r *resolver) lookup(name string) (string, *FieldError) {
 // spec returns a copy of the task's spec with the values put in, checked once more.
 func (r *resolver) spec() (Spec, *FieldError) {
 	fail := func(err error) *FieldError {
-		return &FieldError{Field: taskField(r.task), Code: document.CodeInvalid, Message: "copy the spec: " + err.Error()}
+		return &FieldError{Field: r.in.plan.Definition.field(r.task), Code: document.CodeInvalid, Message: "copy the spec: " + err.Error()}
 	}
 	text, err := encodeSpec(r.t.Spec)
 	if err != nil {

@@ -21,7 +21,7 @@ func Restore(plan *Plan, in *Instance, live []Attempt) error {
 	if !in.State.Valid() {
 		return damaged(in, "unknown state %q", in.State)
 	}
-	if in.OnFailure != OnFailureContinue && in.OnFailure != OnFailureEnd {
+	if in.OnFailure != OnFailureContinue && in.OnFailure != OnFailureEnd && in.OnFailure != OnFailureCompensate {
 		return damaged(in, "unknown on_failure %q", in.OnFailure)
 	}
 	if in.Round < 1 || in.Seq < 0 {
@@ -75,8 +75,9 @@ func (in *Instance) attach(a Attempt) error {
 	case a.State == AttemptKilling && a.KillReason == "":
 		return damaged(in, "attempt %d of task %d is killing without a reason", a.Number, a.Task)
 	}
-	wait := in.plan.Definition.Tasks[a.Task].Type == typeWait
-	if wait != (a.Worker == "") || wait != (a.Token == "") || wait && a.State != AttemptRunning {
+	name := in.plan.Definition.Tasks[a.Task].Type
+	hosted, parent := in.InMaster(a.Task), name == TypeSubWorkflow
+	if hosted != (a.Worker == "") || hosted != (a.Token == "") || parent != (a.Child != 0) || hosted && a.State != AttemptRunning && !(parent && a.State == AttemptKilling) {
 		return damaged(in, "attempt %d of task %d is %s with worker %q and token %q", a.Number, a.Task, a.State, a.Worker, a.Token)
 	}
 	t.Attempt = a
@@ -86,7 +87,7 @@ func (in *Instance) attach(a Attempt) error {
 // checkTask compares one task row with the table and with its attempt.
 func (in *Instance) checkTask(i int) error {
 	t := &in.Tasks[i]
-	wait := in.plan.Definition.Tasks[i].Type == typeWait
+	wait := in.plan.Definition.Tasks[i].Type == TypeWait
 	switch {
 	case !t.State.Valid():
 		return damaged(in, "task %d: unknown state %q", i, t.State)
@@ -115,14 +116,14 @@ func (in *Instance) checkWhole() error {
 			return damaged(in, "the instance is %s, task %d is %s", in.State, i, t.State)
 		case !begun && t.State != TaskWaiting:
 			return damaged(in, "the instance is %s, task %d is %s", in.State, i, t.State)
-		case begun && (t.State == TaskWaiting) != (t.unmet > 0):
-			return damaged(in, "task %d is %s with %d needs that are not done", i, t.State, t.unmet)
+		case begun && (t.State == TaskWaiting) != in.waits(i):
+			return damaged(in, "task %d is %s with needs %+v", i, t.State, t.needs)
 		case in.State == InstanceStopping && t.State != TaskKilling:
 			return damaged(in, "the instance is stopping, task %d is %s", i, t.State)
 		}
 	}
 	switch {
-	case begun && !in.State.Final() && in.open == 0:
+	case begun && !in.State.Final() && in.open() == 0:
 		return damaged(in, "the instance is %s and every task is final", in.State)
 	case in.State == InstancePaused && in.active > 0:
 		return damaged(in, "the instance is paused and %d attempts are on workers", in.active)
@@ -175,7 +176,9 @@ func (in *Instance) pendingTask(due []Action, i int) []Action {
 			due = append(due, Arm{Timer: Timer{Kind: TimerAttempt, Task: i, Number: number}, At: t.Attempt.Deadline})
 		}
 	case TaskKilling:
-		due = append(due, Kill{Attempt: t.Attempt})
+		if t.Attempt.Child == 0 { // a child was ordered to stop in the very transaction
+			due = append(due, Kill{Attempt: t.Attempt})
+		}
 	case TaskRetryWait:
 		due = append(due, Arm{Timer: Timer{Kind: TimerRetry, Task: i, Number: number}, At: t.NextAt})
 	case "", TaskWaiting, TaskSuccess, TaskForcedSuccess, TaskFailed, TaskKilled, TaskSkipped, TaskUpstreamFailed, TaskDisabled:

@@ -64,37 +64,58 @@ func (p *Plan) warnings() []FieldError {
 		if len(out) >= document.MaxErrors {
 			break
 		}
+		out = append(out, p.uncovered(i)...)
 		out = append(out, p.noEffect(i)...)
 		out = append(out, p.unknownVariables(i)...)
 	}
 	return out
 }
 
+// uncovered finds branch tasks that fail where no case holds.
+func (p *Plan) uncovered(i int) []FieldError {
+	b := p.rules[i].branches
+	if b == nil || b.hasElse {
+		return nil
+	}
+	name := p.Definition.Tasks[i].Name
+	return []FieldError{{
+		Field: p.Definition.field(i), Code: CodeUncovered, Value: document.Shown(name), Args: Args{"task": name},
+		Message: "the task " + document.Quoted(name) + ` fails where no case holds: give it an "else", which may be []`,
+	}}
+}
+
 // noEffect finds keys that a task of its type has no use for, and a noop that joins nothing.
 func (p *Plan) noEffect(i int) []FieldError {
 	t := &p.Definition.Tasks[i]
-	if t.Type != TypeNoop && t.Type != TypeWait {
+	if t.Type != TypeNoop && !p.inMaster(i) {
 		return nil
 	}
 	var out []FieldError
 	add := func(set bool, key, why string) {
 		if set {
 			out = append(out, FieldError{
-				Field: taskField(i) + "." + key, Code: CodeNoEffect, Args: Args{"task": t.Name, "key": key, "type": t.Type},
+				Field: p.Definition.field(i) + "." + key, Code: CodeNoEffect, Args: Args{"task": t.Name, "key": key, "type": t.Type},
 				Message: document.Quoted(key) + " has no effect on " + article(t.Type) + " " + t.Type + " task: " + why,
 			})
 		}
 	}
-	add(len(t.Outputs) > 0, "outputs", "it gives none")
+	add(len(t.Outputs) > 0 && t.Type != TypeSubWorkflow && t.Type != TypeDependent, "outputs", "it gives none")
 	add(len(t.Env) > 0, "env", "it runs no process")
 	add(t.WorkingDir != "", "working_dir", "it runs no process")
-	if t.Type == TypeWait {
-		add(t.TaskGroup.Name != "", "task_group", "it takes no place")
+	add(t.TaskGroup.Name != "" && p.inMaster(i), "task_group", "it takes no place")
+	if p.here(i) {
 		add(t.WorkerGroup != DefaultWorkerGroup, "worker_group", "it takes no worker")
+	}
+	if p.rules[i].branches != nil {
+		add(t.Retry.Count() > 0, "retry", "it would choose the same again")
+		add(t.Timeout.After > 0, "timeout", "it chooses at once")
+	}
+	if t.Type == TypeConditions {
+		add(p.rules[i].join != JoinAllSuccess || p.rules[i].condition != nil, "join", "it waits for all that it needs, however they end")
 	}
 	if t.Type == TypeNoop && len(p.Definition.Tasks) > 1 && len(p.Pred[i])+len(p.Succ[i]) == 0 {
 		out = append(out, FieldError{
-			Field: taskField(i), Code: CodeNoEffect, Value: document.Shown(t.Name), Args: Args{"task": t.Name},
+			Field: p.Definition.field(i), Code: CodeNoEffect, Value: document.Shown(t.Name), Args: Args{"task": t.Name},
 			Message: "the task " + document.Quoted(t.Name) + " does nothing: it joins no branches",
 		})
 	}
@@ -147,7 +168,7 @@ func (p *Plan) unknownVariables(i int) []FieldError {
 			continue
 		}
 		out = append(out, FieldError{
-			Field: taskField(i) + ".script", Code: CodeUnknownVariable, Value: document.Shown(name), Args: Args{"name": name, "task": t.Name},
+			Field: p.Definition.field(i) + ".script", Code: CodeUnknownVariable, Value: document.Shown(name), Args: Args{"name": name, "task": t.Name},
 			Message: "no parameter, output or variable is called " + document.Quoted(name) + ", and the script does not set it" + p.near(i, name),
 		})
 	}

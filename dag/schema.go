@@ -67,8 +67,15 @@ func DescribeWorkflow() (schema document.Schema, required []string) {
 
 // form describes a task of type t: its own keys stand right behind the name.
 func (t *taskType) form(s *document.Schemas) document.Schema {
+	form := t.typed(s, reflect.TypeFor[taskCommon]())
+	limitName(form)
+	return form
+}
+
+// typed describes a map with the keys that common has, and those of the type after its type key.
+func (t *taskType) typed(s *document.Schemas, common reflect.Type) document.Schema {
 	own := reflect.TypeOf(t.spec()).Elem()
-	form := s.Object(reflect.TypeFor[taskCommon](), own)
+	form := s.Object(common, own)
 	form["title"], form["description"] = t.name, t.doc
 	properties := form["properties"].(map[string]any)
 	order := properties["type"].(document.Schema)[document.Order].(int)
@@ -77,7 +84,6 @@ func (t *taskType) form(s *document.Schemas) document.Schema {
 		name, _, _ := strings.Cut(own.Field(i).Tag.Get("json"), ",")
 		properties[name].(document.Schema)[document.Order] = order + 1 + i
 	}
-	limitName(form)
 	return form
 }
 

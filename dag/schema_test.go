@@ -189,11 +189,13 @@ func TestSchemaRefusesWhatAnEditorShouldMark(t *testing.T) {
 		tasksText("  - {name: a, type: noop, timeout: {after: soon}}"),
 		tasksText("  - {name: a, type: noop, timeout: {after: 30}}"),
 		tasksText("  - {name: a, type: noop, outputs: [a b]}"),
-		tasksText("  - {name: a, type: noop, when: x}"),
+		tasksText("  - {name: a, type: noop, cache: x}"),
 		tasksText("  - {name: -a, type: noop}"),
 		"name: w\ntasks: []\n",
 		"name: w\nconcurrency: 1\ntasks:\n" + noop("a"),
-		"name: w\non_failure: compensate\ntasks:\n" + noop("a"),
+		"name: w\non_failure: undo\ntasks:\n" + noop("a"),
+		tasksText("  - {name: a, type: noop, compensate: {type: wait, for: 1s}}"),
+		tasksText("  - {name: a, type: noop, compensate: {type: shell, script: x, needs: [a]}}"),
 		"tasks:\n" + noop("a"),
 	} {
 		root, errs := document.Read([]byte(text), "yaml")

@@ -14,11 +14,17 @@ type Duration = document.Duration
 
 // The task types.
 const (
-	TypeShell  = "shell"
-	TypePython = "python"
-	TypeHTTP   = "http"
-	TypeNoop   = "noop"
-	TypeWait   = "wait"
+	TypeShell      = "shell"
+	TypePython     = "python"
+	TypeHTTP       = "http"
+	TypeNoop       = "noop"
+	TypeWait       = "wait"
+	TypeSwitch     = "switch"
+	TypeConditions = "conditions"
+	// TypeSubWorkflow runs another workflow as a child instance.
+	TypeSubWorkflow = "sub_workflow"
+	// TypeDependent waits for runs of other workflows.
+	TypeDependent = "dependent"
 )
 
 // DefaultWorkerGroup is the group of tasks that name none, and of workers that are told none.
@@ -48,6 +54,10 @@ var taskTypes = [...]taskType{
 	{TypeHTTP, CategoryRun, "Calls a URL and checks the answer.", func() Spec { return &HTTPSpec{} }},
 	{TypeNoop, CategoryFlow, "Does nothing: a place where branches meet.", func() Spec { return &NoopSpec{} }},
 	{TypeWait, CategoryFlow, "Waits for some time, or until a moment, without taking a worker.", func() Spec { return &WaitSpec{} }},
+	{TypeSubWorkflow, CategoryFlow, "Runs another workflow as an instance of its own and waits for its end, without taking a worker.", func() Spec { return &SubWorkflowSpec{} }},
+	{TypeDependent, CategoryFlow, "Waits until runs of other workflows have succeeded, without taking a worker.", func() Spec { return &DependentSpec{} }},
+	{TypeSwitch, CategoryFlow, "Chooses the tasks that run next by parameters and outputs.", func() Spec { return &SwitchSpec{} }},
+	{TypeConditions, CategoryFlow, "Chooses the tasks that run next by how those before it ended.", func() Spec { return &ConditionsSpec{} }},
 }
 
 // TaskTypes returns the names of all task types.

@@ -64,25 +64,38 @@ type Reason string
 // The reasons that the core gives. A worker may report further ones in the same form
 // (no_interpreter, working_dir ...): they are kept as they are.
 const (
-	ReasonTimeout         Reason = "timeout"          // the attempt or the instance ran over its timeout
-	ReasonKilledByUser    Reason = "killed_by_user"   // somebody asked for the kill
-	ReasonKilledOutside   Reason = "killed_outside"   // the process was killed, and nobody here had asked for it
-	ReasonStopped         Reason = "stopped"          // the instance was stopped
-	ReasonWorkflowFailed  Reason = "workflow_failed"  // on_failure: end ended this task
-	ReasonWorkflowTimeout Reason = "workflow_timeout" // the instance's timeout ended this task
-	ReasonTaskFailed      Reason = "task_failed"      // an instance failed because a task did
-	ReasonTaskKilled      Reason = "task_killed"      // an instance failed because a task was killed
-	ReasonUpstreamFailed  Reason = "upstream_failed"  // a task that this one needs did not succeed
-	ReasonWorkerLost      Reason = "worker_lost"      // the worker is gone, more often than allowed
-	ReasonReturned        Reason = "returned"         // the worker handed the attempt back, unstarted or drained
-	ReasonForcedStop      Reason = "forced_stop"      // stopped without waiting for the workers' word
-	ReasonCrashed         Reason = "crashed_master"   // quarantined: processing it ended masters
-	ReasonParams          Reason = "params"           // a parameter that the task uses has no value, or not one it can take
-	ReasonUnanswered      Reason = "unanswered"       // the worker gave no answer for the attempt in time, however often it was asked
-	ReasonLateSuccess     Reason = "late_success"     // the attempt was called lost, and its success came before another had begun
-	ReasonExitCode        Reason = "exit_code"        // the process ended with another code than 0
-	ReasonDiscarded       Reason = "discarded"        // the instance found no place, and its workflow's when_full is discard
-	ReasonReplaced        Reason = "replaced"         // a newer instance took its place
+	ReasonTimeout          Reason = "timeout"           // the attempt or the instance ran over its timeout
+	ReasonKilledByUser     Reason = "killed_by_user"    // somebody asked for the kill
+	ReasonKilledOutside    Reason = "killed_outside"    // the process was killed, and nobody here had asked for it
+	ReasonStopped          Reason = "stopped"           // the instance was stopped
+	ReasonWorkflowFailed   Reason = "workflow_failed"   // on_failure: end ended this task
+	ReasonWorkflowTimeout  Reason = "workflow_timeout"  // the instance's timeout ended this task
+	ReasonTaskFailed       Reason = "task_failed"       // an instance failed because a task did
+	ReasonTaskKilled       Reason = "task_killed"       // an instance failed because a task was killed
+	ReasonUpstreamFailed   Reason = "upstream_failed"   // a task that this one needs did not succeed
+	ReasonWorkerLost       Reason = "worker_lost"       // the worker is gone, more often than allowed
+	ReasonReturned         Reason = "returned"          // the worker handed the attempt back, unstarted or drained
+	ReasonForcedStop       Reason = "forced_stop"       // stopped without waiting for the workers' word
+	ReasonCrashed          Reason = "crashed_master"    // quarantined: processing it ended masters
+	ReasonParams           Reason = "params"            // a parameter that the task uses has no value, or not one it can take
+	ReasonUnanswered       Reason = "unanswered"        // the worker gave no answer for the attempt in time, however often it was asked
+	ReasonLateSuccess      Reason = "late_success"      // the attempt was called lost, and its success came before another had begun
+	ReasonExitCode         Reason = "exit_code"         // the process ended with another code than 0
+	ReasonChildFailed      Reason = "child_failed"      // the child instance of a sub_workflow task failed
+	ReasonChildStopped     Reason = "child_stopped"     // somebody stopped the child instance of a sub_workflow task
+	ReasonDependencyFailed Reason = "dependency_failed" // what a dependent task waited for has failed
+	ReasonChildRefused     Reason = "child_refused"     // the child instance of a sub_workflow task could not be started
+	ReasonNeedsSkipped     Reason = "needs_skipped"     // all that the task needs was passed over
+	ReasonJoin             Reason = "join"              // its join rule ruled the task out
+	ReasonNotChosen        Reason = "not_chosen"        // a branch task chose other tasks
+	ReasonWhen             Reason = "when"              // its condition did not hold
+	ReasonExpression       Reason = "expression"        // an expression of the task could not be decided
+	ReasonNoBranch         Reason = "no_branch"         // no case of the branch task held, and it has no else
+	ReasonNotNeeded        Reason = "not_needed"        // there was nothing for the task to undo
+	ReasonCompensated      Reason = "compensated"       // the instance failed, and what had succeeded was undone
+	ReasonNotCompensated   Reason = "not_compensated"   // the instance failed, and undoing what had succeeded failed, too
+	ReasonDiscarded        Reason = "discarded"         // the instance found no place, and its workflow's when_full is discard
+	ReasonReplaced         Reason = "replaced"          // a newer instance took its place
 )
 
 // StateInfo is one line of a state table.
@@ -188,12 +201,12 @@ var (
 
 	taskTable = newTable("a task",
 		StateInfo[TaskState]{
-			State: TaskWaiting, About: "Waits for the tasks that it needs; leaves when all are done, when one of them can't be, or by kill, skip, force_success or the end of the instance.",
-			Next: []TaskState{TaskReady, TaskRunning, TaskForcedSuccess, TaskKilled, TaskSkipped, TaskUpstreamFailed, TaskDisabled},
+			State: TaskWaiting, About: "Waits for the tasks that it needs; leaves when its join rule is settled (a task that chooses then ends at once), or by kill, skip, force_success or the end of the instance.",
+			Next: []TaskState{TaskReady, TaskRunning, TaskSuccess, TaskForcedSuccess, TaskFailed, TaskKilled, TaskSkipped, TaskUpstreamFailed, TaskDisabled},
 		},
 		StateInfo[TaskState]{
-			State: TaskReady, About: "All that it needs is done; leaves when a worker takes it (a wait task: when the instance runs), or by kill, skip, force_success, the late success of an attempt that was called lost, or the end of the instance.",
-			Next: []TaskState{TaskDispatched, TaskRunning, TaskSuccess, TaskForcedSuccess, TaskKilled, TaskSkipped},
+			State: TaskReady, About: "Its needs let it run; leaves when a worker takes it (a task that runs in the master: when the instance runs), or by kill, skip, force_success, the late success of an attempt that was called lost, or the end of the instance.",
+			Next: []TaskState{TaskDispatched, TaskRunning, TaskSuccess, TaskForcedSuccess, TaskFailed, TaskKilled, TaskSkipped},
 		},
 		StateInfo[TaskState]{
 			State: TaskDispatched, About: "An attempt is on its way to a worker; leaves by the worker's word, its loss, or a kill.",
@@ -208,7 +221,7 @@ var (
 			Next: []TaskState{TaskReady, TaskRunning, TaskForcedSuccess, TaskKilled, TaskSkipped},
 		},
 		StateInfo[TaskState]{
-			State: TaskKilling, About: "The worker was told to end the attempt; leaves by its word or its loss (after a timeout possibly into another attempt), or by a forced stop.",
+			State: TaskKilling, About: "The worker, or the child, was told to end the attempt; leaves by its word or its loss (after a timeout possibly into another attempt), or by a forced stop.",
 			Next: []TaskState{TaskRetryWait, TaskSuccess, TaskFailed, TaskKilled},
 		},
 		StateInfo[TaskState]{
@@ -228,7 +241,7 @@ var (
 			Again: []TaskState{TaskWaiting, TaskForcedSuccess},
 		},
 		StateInfo[TaskState]{
-			State: TaskSkipped, Final: true, About: "Somebody skipped it, which counts as done; only a rerun in a new round leaves it.",
+			State: TaskSkipped, Final: true, About: "Somebody skipped it, which counts as done, or the workflow's own rules passed it over; a new round may reset it.",
 			Again: []TaskState{TaskWaiting},
 		},
 		StateInfo[TaskState]{

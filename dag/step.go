@@ -3,6 +3,8 @@ package dag
 import (
 	"fmt"
 	"time"
+
+	"github.com/porpoise/porpoise/dag/expression"
 )
 
 // lostLimit is how many lost workers fail a task for good. One lost worker says nothing
@@ -11,9 +13,6 @@ const lostLimit = 2
 
 // overdueAfter is how long pausing or stopping may take before an operator is told.
 const overdueAfter = 2 * time.Minute
-
-// typeWait is the task type that runs in the master: it holds no worker, only a timer.
-const typeWait = "wait"
 
 // Step is the only place where an instance changes. It takes one input at the moment now
 // and returns what the caller must store and then do. It never fails: an input that no
@@ -41,6 +40,12 @@ func (in *Instance) Step(ev Input, now Millis) Effects {
 		s.timer(ev)
 	case Control:
 		s.control(ev)
+	case Launch:
+		s.launch(ev)
+	case ChildEnded:
+		s.childEnded(ev)
+	case Decided:
+		s.decided(ev)
 	default:
 		panic(fmt.Sprintf("instance %d: no rule for input %T", in.ID, ev))
 	}
@@ -55,7 +60,9 @@ type step struct {
 	in    *Instance
 	now   Millis
 	fx    Effects
-	queue []int // done tasks whose successors are still to be told
+	queue []int // ended tasks whose successors are still to be told
+	// ending says that a failure ends the instance, by on_failure; ended that this has been carried out.
+	ending, ended bool
 }
 
 // begin lets a round begin that was waited for until now: the first one, or a later one in serial_wait.
@@ -66,11 +73,7 @@ func (s *step) begin() {
 		return
 	}
 	s.run("")
-	if in.Round > 1 {
-		s.goOn()
-	} else {
-		s.startRoots(true)
-	}
+	s.startRoots(in.Round == 1)
 }
 
 // run makes the instance running in a round that starts now.
@@ -87,14 +90,16 @@ func (s *step) run(by string) {
 	}
 }
 
-// startRoots moves on every waiting task whose needs are done. With all, it names the
-// rows of the others too, as they are new.
+// startRoots moves on every task that waits for nothing. With all, it names the rows of the
+// others too, as they are new.
 func (s *step) startRoots(all bool) {
+	for _, i := range s.in.plan.Order {
+		if s.meet(i) {
+			s.spread(i)
+		}
+	}
 	for i := range s.in.Tasks {
-		t := &s.in.Tasks[i]
-		if t.State == TaskWaiting && t.unmet == 0 && s.activate(i) {
-			s.release(i)
-		} else if all && t.State == TaskWaiting {
+		if all && s.in.Tasks[i].State == TaskWaiting {
 			s.touch(i)
 		}
 	}
@@ -103,7 +108,7 @@ func (s *step) startRoots(all bool) {
 // assign gives a ready task to a worker.
 func (s *step) assign(ev Assign) {
 	t := s.task(ev.Task)
-	if t == nil || t.State != TaskReady || s.in.State != InstanceRunning || s.waits(ev.Task) ||
+	if t == nil || t.State != TaskReady || s.in.State != InstanceRunning || s.in.InMaster(ev.Task) ||
 		ev.Token == "" || ev.Worker == "" {
 		s.fx.Stale = true
 		return
@@ -122,19 +127,38 @@ func (s *step) assign(ev Assign) {
 	s.do(Dispatch{Attempt: t.Attempt})
 }
 
-// activate moves on a task whose needs are all done. It returns true where the task is
-// done by that alone, which the caller must pass on with release.
-func (s *step) activate(i int) (done bool) {
-	switch {
-	case s.in.plan.Definition.Tasks[i].Disabled:
+// activate moves on a task that its needs let run. It returns true where that is its end
+// already, which the caller must spread.
+func (s *step) activate(i int) (ended bool) {
+	if s.in.plan.Definition.Tasks[i].Disabled {
 		s.enter(i, TaskDisabled, "")
 		s.tellOf(i, 0, "")
 		return true
-	case s.waits(i) && s.in.State == InstanceRunning:
-		s.startWait(i)
-	default:
-		s.makeReady(i, "")
 	}
+	r := &s.in.plan.rules[i]
+	for _, ask := range [...]struct {
+		condition *expression.Expression
+		otherwise Reason
+	}{{r.condition, ReasonJoin}, {r.when, ReasonWhen}} {
+		if ask.condition == nil {
+			continue
+		}
+		holds, err := s.in.holds(i, ask.condition)
+		if err != nil {
+			s.enter(i, TaskFailed, ReasonExpression)
+			s.event(Event{Code: EventTask, Task: i, State: string(TaskFailed), Reason: ReasonExpression, Message: err.Error()})
+			s.endWith(i)
+			return true
+		}
+		if !holds {
+			s.passOver(i, ask.otherwise)
+			return true
+		}
+	}
+	if s.in.plan.here(i) && s.in.State == InstanceRunning {
+		return s.startHere(i)
+	}
+	s.makeReady(i, "")
 	return false
 }
 
@@ -148,62 +172,14 @@ func (s *step) makeReady(i int, reason Reason) {
 	}
 }
 
-// release tells the successors of a task that it is done. It is iterative, because a
-// chain of disabled tasks may be as long as the plan.
-func (s *step) release(i int) {
-	s.queue = append(s.queue[:0], i)
-	for head := 0; head < len(s.queue); head++ {
-		for _, n := range s.in.plan.Succ[s.queue[head]] {
-			t := &s.in.Tasks[n]
-			if t.State == "" {
-				continue
-			}
-			t.unmet--
-			if t.unmet == 0 && t.State == TaskWaiting && s.activate(n) {
-				s.queue = append(s.queue, n)
-			}
-		}
-	}
-}
-
-// block marks all that waits below a task that won't be done. It stops at tasks that
-// are final: what they released needs the failed one no longer.
-func (s *step) block(i int) {
-	s.queue = append(s.queue[:0], i)
-	for head := 0; head < len(s.queue); head++ {
-		for _, n := range s.in.plan.Succ[s.queue[head]] {
-			if s.in.Tasks[n].State != TaskWaiting {
-				continue
-			}
-			s.enter(n, TaskUpstreamFailed, ReasonUpstreamFailed)
-			s.tellOf(n, 0, "")
-			s.queue = append(s.queue, n)
-		}
-	}
-}
-
-// broken carries out what the end of a task that is not done means for the others. An
-// ending that the instance itself caused has been carried out already.
-func (s *step) broken(i int) {
-	s.block(i)
-	switch s.in.Tasks[i].Reason {
-	case ReasonStopped, ReasonForcedStop, ReasonWorkflowFailed, ReasonWorkflowTimeout:
-		return
-	case ReasonTimeout, ReasonKilledByUser, ReasonKilledOutside, ReasonTaskFailed, ReasonTaskKilled, ReasonUpstreamFailed,
-		ReasonWorkerLost, ReasonReturned, ReasonCrashed, ReasonParams, ReasonUnanswered, ReasonLateSuccess, ReasonExitCode,
-		ReasonDiscarded, ReasonReplaced:
-	}
-	if s.in.OnFailure == OnFailureEnd && s.in.State != InstanceStopping {
-		s.killAll(ReasonWorkflowFailed, false)
-	}
-}
-
 // settle ends the round, or rests, once that is due. It is cheap but for the end itself.
 func (s *step) settle() {
 	in := s.in
 	switch in.State {
 	case InstanceRunning, InstancePausing, InstancePaused, InstanceStopping:
-		if in.open == 0 {
+		s.startUndo()
+		s.startFinally()
+		if in.open() == 0 {
 			s.finish()
 		} else if in.State == InstancePausing && in.active == 0 {
 			s.enterInstance(InstancePaused, in.Reason, "")
@@ -233,9 +209,10 @@ func (s *step) finish() {
 // once per round.
 func (in *Instance) outcome() (InstanceState, Reason) {
 	var killed, byUser, broken, forced bool
+	undone, well := in.undoing()
 	for i := range in.Tasks {
 		t := &in.Tasks[i]
-		if t.State == "" || in.done(i) {
+		if !in.broken(i) {
 			continue
 		}
 		broken = true
@@ -252,6 +229,10 @@ func (in *Instance) outcome() (InstanceState, Reason) {
 		return InstanceStopped, ReasonForcedStop
 	case in.State == InstanceStopping && killed:
 		return InstanceStopped, ""
+	case broken && undone && well:
+		return InstanceFailed, ReasonCompensated
+	case broken && undone:
+		return InstanceFailed, ReasonNotCompensated
 	case byUser:
 		return InstanceFailed, ReasonTaskKilled
 	case broken:
@@ -282,7 +263,7 @@ func (s *step) enter(i int, to TaskState, reason Reason) {
 	t.State, t.Reason, t.NextAt, t.Missed = to, reason, 0, Attempt{}
 	if to.Final() {
 		t.FinishedAt = s.now
-		s.in.open--
+		s.in.unfinished[s.in.plan.Definition.Tasks[i].phase()]--
 	}
 	s.touch(i)
 }
@@ -341,8 +322,10 @@ func (s *step) task(i int) *TaskInstance {
 	return &s.in.Tasks[i]
 }
 
-// waits says that a task runs in the master.
-func (s *step) waits(i int) bool { return s.in.plan.Definition.Tasks[i].Type == typeWait }
+// here says that a task runs in the master: it holds no worker.
+func (p *Plan) here(i int) bool {
+	return p.Definition.Tasks[i].Type == TypeWait || p.Definition.Tasks[i].Type == TypeDependent || p.rules[i].branches != nil
+}
 
 // instanceTimer is a timer of the instance's own.
 func instanceTimer(kind TimerKind) Timer { return Timer{Kind: kind, Task: -1} }

@@ -40,6 +40,7 @@ func (s *step) pause(by string) string {
 		return ResultNotRunning
 	}
 	s.enterInstance(InstancePausing, s.in.Reason, by)
+	s.orderAll(VerbPause)
 	for i := range s.in.Tasks {
 		if s.in.Tasks[i].State == TaskReady {
 			s.do(Dequeue{Task: i})
@@ -59,14 +60,21 @@ func (s *step) resume(by string) string {
 		return ResultNotPaused
 	}
 	s.enterInstance(InstanceRunning, s.in.Reason, by)
+	s.orderAll(VerbResume)
+	var ready []int // before a branch task makes others so
 	for i := range s.in.Tasks {
-		if s.in.Tasks[i].State != TaskReady {
-			continue
+		if s.in.Tasks[i].State == TaskReady {
+			ready = append(ready, i)
 		}
-		if s.waits(i) {
-			s.startWait(i)
-		} else {
+	}
+	for _, i := range ready {
+		if s.in.Tasks[i].State != TaskReady {
+			continue // a branch task that could not decide has ended the instance
+		}
+		if !s.in.plan.here(i) {
 			s.do(Enqueue{Task: i})
+		} else if s.startHere(i) {
+			s.spread(i)
 		}
 	}
 	return ResultApplied
@@ -134,7 +142,7 @@ func (s *step) killByUser(i int, by string) string {
 		// Somebody wants it gone: the timeout's retry must not follow.
 		s.rekill(i, ReasonKilledByUser, by)
 	case TaskDispatched, TaskRunning:
-		if s.waits(i) {
+		if s.in.plan.here(i) {
 			s.endWait(i, AttemptKilled, ReasonKilledByUser)
 			s.killedBy(i, t.Attempts, by)
 		} else {
@@ -168,7 +176,7 @@ func (s *step) skip(i int, by string) string {
 	s.withdraw(i)
 	s.enter(i, TaskSkipped, "")
 	s.tellOf(i, 0, by)
-	s.release(i)
+	s.spread(i)
 	return ResultApplied
 }
 
@@ -190,7 +198,7 @@ func (s *step) force(i int, by string) string {
 	s.withdraw(i)
 	s.enter(i, TaskForcedSuccess, "")
 	s.tellOf(i, 0, by)
-	s.release(i)
+	s.spread(i)
 	return ResultApplied
 }
 
@@ -204,7 +212,7 @@ func (s *step) withdraw(i int) {
 	}
 }
 
-// kill asks the worker to end a live attempt.
+// kill asks the worker, or the child, to end a live attempt.
 func (s *step) kill(i int, reason Reason, by string) {
 	t := &s.in.Tasks[i]
 	a := &t.Attempt
@@ -215,7 +223,7 @@ func (s *step) kill(i int, reason Reason, by string) {
 	s.enter(i, TaskKilling, reason)
 	s.fx.Attempts = append(s.fx.Attempts, *a)
 	s.tellOf(i, a.Number, by)
-	s.do(Kill{Attempt: *a})
+	s.tellToEnd(a, false)
 }
 
 // rekill changes why an attempt is being killed; the worker has been asked already.
@@ -227,18 +235,22 @@ func (s *step) rekill(i int, reason Reason, by string) {
 	s.tellOf(i, t.Attempts, by)
 }
 
-// killAll ends every task that is not final. With force, attempts are given up at once
-// and their workers only told.
+// killAll ends every task that is not final; tasks that undo others or come last only
+// where the instance is stopped. With force, attempts are given up at once and their workers only told.
 func (s *step) killAll(reason Reason, force bool) {
+	var ended []int
 	for i := range s.in.Tasks {
 		t := &s.in.Tasks[i]
+		if s.in.plan.Definition.Tasks[i].phase() != phaseWork && reason != ReasonStopped || t.State.Final() {
+			continue
+		}
 		switch t.State {
 		case TaskWaiting, TaskReady, TaskRetryWait:
 			s.withdraw(i)
 			s.enter(i, TaskKilled, reason)
 			s.tellOf(i, 0, "")
 		case TaskDispatched, TaskRunning:
-			if s.waits(i) {
+			if s.in.plan.here(i) {
 				s.endWait(i, AttemptKilled, reason)
 				s.enter(i, TaskKilled, reason)
 				s.tell(i, "")
@@ -255,6 +267,13 @@ func (s *step) killAll(reason Reason, force bool) {
 			}
 		case "", TaskSuccess, TaskForcedSuccess, TaskFailed, TaskKilled, TaskSkipped, TaskUpstreamFailed, TaskDisabled:
 		}
+		if t.State.Final() {
+			ended = append(ended, i)
+		}
+	}
+	// All that may need them has ended with them, or comes last.
+	for _, i := range ended {
+		s.count(i)
 	}
 }
 
@@ -262,7 +281,7 @@ func (s *step) killAll(reason Reason, force bool) {
 func (s *step) giveUp(i int) {
 	a := &s.in.Tasks[i].Attempt
 	a.KillReason = ReasonForcedStop
-	s.do(Kill{Attempt: *a})
+	s.tellToEnd(a, true)
 	s.endAttempt(i, AttemptKilled, ReasonForcedStop)
 	s.enter(i, TaskKilled, ReasonForcedStop)
 	s.tell(i, "")

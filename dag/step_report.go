@@ -62,7 +62,7 @@ func (s *step) late(r Report) bool {
 	t.FinishedAt = s.clamp(r.FinishedAt, t.StartedAt)
 	t.Outputs = r.Outputs
 	s.tell(r.Task, "")
-	s.release(r.Task)
+	s.spread(r.Task)
 	return true
 }
 
@@ -211,7 +211,7 @@ func (s *step) succeed(i int, outputs map[string]string) {
 	s.enter(i, TaskSuccess, "")
 	s.in.Tasks[i].Outputs = outputs
 	s.tell(i, "")
-	s.release(i)
+	s.spread(i)
 }
 
 // fail follows a failed attempt by a retry, where one is left.
@@ -234,7 +234,7 @@ func (s *step) failForGood(i int, reason Reason, message string) {
 	s.enter(i, TaskFailed, reason)
 	s.tell(i, message)
 	if s.in.done(i) {
-		s.release(i)
+		s.spread(i)
 		return
 	}
 	s.broken(i)

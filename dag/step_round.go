@@ -52,6 +52,11 @@ func (p *Plan) reach(chosen []int, scope Scope) []bool {
 		edges = p.Succ
 	}
 	taken := make([]bool, len(p.Succ))
+	defer func() {
+		for _, i := range p.undo {
+			taken[i] = taken[p.Definition.Tasks[i].Compensates-1]
+		}
+	}()
 	todo := make([]int, 0, len(chosen))
 	for _, i := range chosen {
 		if i >= 0 && i < len(taken) && !taken[i] {
@@ -83,7 +88,7 @@ func (s *step) recover(by string) string {
 		InstanceStopping, InstanceQuarantined:
 		return ResultNotRecoverable
 	}
-	s.again(by, nil, func(i int) bool { return !in.done(i) })
+	s.again(by, nil, func(i int) bool { return in.broken(i) || in.undone(i) })
 	return ResultApplied
 }
 
@@ -110,7 +115,7 @@ func (s *step) forceSuccess(c Control) string {
 		return ResultAlready
 	}
 	below := in.plan.reach(forced, ScopeDownstream)
-	s.again(c.By, forced, func(i int) bool { return below[i] && !in.done(i) })
+	s.again(c.By, forced, func(i int) bool { return below[i] && in.broken(i) })
 	return ResultApplied
 }
 
@@ -129,8 +134,35 @@ func (s *step) rerun(c Control) string {
 		}
 	}
 	chosen := in.plan.reach(c.Tasks, c.Scope)
+	for i := range in.Tasks {
+		if chosen == nil || chosen[i] {
+			in.Tasks[i].Child = 0 // what is run again begins anew
+		}
+	}
 	s.again(c.By, nil, func(i int) bool { return chosen == nil || chosen[i] })
 	return ResultApplied
+}
+
+// resets tells which tasks a new round takes up: those that reset names, those that were passed over
+// below one that may now end otherwise, and those that undo others or come last.
+func (in *Instance) resets(forced []int, reset func(i int) bool) []bool {
+	taken := make([]bool, len(in.Tasks))
+	changes := make([]bool, len(in.Tasks))
+	for _, i := range forced {
+		changes[i] = true
+	}
+	for _, i := range in.plan.Order {
+		t := &in.Tasks[i]
+		if t.State == "" || changes[i] {
+			continue
+		}
+		taken[i] = in.plan.Definition.Tasks[i].phase() != phaseWork || reset(i)
+		for _, n := range in.plan.Pred[i] {
+			taken[i] = taken[i] || changes[n] && t.passedOver()
+		}
+		changes[i] = taken[i]
+	}
+	return taken
 }
 
 // again opens a round: tasks that reset takes wait once more, with a fresh budget of
@@ -138,14 +170,15 @@ func (s *step) rerun(c Control) string {
 // attempts go on.
 func (s *step) again(by string, forced []int, reset func(i int) bool) {
 	in := s.in
+	resets := in.resets(forced, reset)
 	in.Round++
 	for _, i := range forced {
 		in.Tasks[i] = TaskInstance{State: TaskForcedSuccess, Round: in.Round, Attempts: in.Tasks[i].Attempts, FinishedAt: s.now}
 		s.touch(i)
 	}
 	for i := range in.Tasks {
-		if t := &in.Tasks[i]; t.State != "" && reset(i) {
-			*t = TaskInstance{State: TaskWaiting, Round: in.Round, Attempts: t.Attempts}
+		if t := &in.Tasks[i]; resets[i] {
+			*t = TaskInstance{State: TaskWaiting, Round: in.Round, Attempts: t.Attempts, Child: t.childKept()}
 			s.touch(i)
 		}
 	}
@@ -160,38 +193,26 @@ func (s *step) again(by string, forced []int, reset func(i int) bool) {
 		s.tellOf(i, 0, by)
 	}
 	if !in.Limited {
-		s.goOn()
+		s.startRoots(false) // what stays failed still fails what waits for it
 	}
-}
-
-// goOn starts what a round beyond the first has to run.
-func (s *step) goOn() {
-	in := s.in
-	// What stays failed still fails what waits for it.
-	for _, i := range in.plan.Order {
-		if in.Tasks[i].State.Final() && !in.done(i) {
-			s.block(i)
-		}
-	}
-	s.startRoots(false)
 }
 
 // recount derives the counters from the rows.
 func (in *Instance) recount() {
-	in.open, in.active = 0, 0
+	in.unfinished, in.active = [phases]int{}, 0
 	for i := range in.Tasks {
 		t := &in.Tasks[i]
-		t.unmet = 0
+		t.needs = needs{}
 		if t.State == "" {
 			continue
 		}
 		for _, n := range in.plan.Pred[i] {
-			if in.Tasks[n].State != "" && !in.done(n) {
-				t.unmet++
+			if in.Tasks[n].State != "" {
+				t.needs.add(in.endFor(n, i))
 			}
 		}
 		if !t.State.Final() {
-			in.open++
+			in.unfinished[in.plan.Definition.Tasks[i].phase()]++
 		}
 		if t.Attempt.Number != 0 && t.Attempt.Worker != "" {
 			in.active++

@@ -146,7 +146,7 @@ func TestRestoreRefusesRowsThatContradict(t *testing.T) {
 		"task 1 is of round 2":                 func(in *Instance, _ *[]Attempt) { in.Tasks[1].Round = 2 },
 		"task 2 is running with next_at 0":     func(in *Instance, _ *[]Attempt) { in.Tasks[2].NextAt = 0 },
 		"task 1 is waiting with next_at 5":     func(in *Instance, _ *[]Attempt) { in.Tasks[1].NextAt = 5 },
-		"task 1 is ready with 1 needs":         func(in *Instance, _ *[]Attempt) { in.Tasks[1].State = TaskReady },
+		"task 1 is ready with needs":           func(in *Instance, _ *[]Attempt) { in.Tasks[1].State = TaskReady },
 		"the instance is success, task 0":      func(in *Instance, _ *[]Attempt) { in.State = InstanceSuccess },
 		"the instance is submitted, task 0":    func(in *Instance, _ *[]Attempt) { in.State = InstanceSubmitted },
 		"the instance is stopping, task 0":     func(in *Instance, _ *[]Attempt) { in.State = InstanceStopping },
@@ -230,10 +230,11 @@ func TestStepPanicsOnATransitionThatIsNotInTheTable(t *testing.T) {
 	t.Parallel()
 	_, in := begun(t)
 	in.Tasks[0].State = TaskWaiting // no row of ours can look like this
+	in.plan.Definition.Tasks[0].Retry.Times = 1
 	defer func() {
-		if text, _ := recover().(string); !strings.Contains(text, "task 0: success may not follow waiting") {
+		if text, _ := recover().(string); !strings.Contains(text, "task 0: retry_wait may not follow waiting") {
 			t.Errorf("recovered %q", text)
 		}
 	}()
-	in.Step(Report{Task: 0, Number: 1, Token: "t", State: AttemptSuccess}, storyStart)
+	in.Step(Report{Task: 0, Number: 1, Token: "t", State: AttemptFailed}, storyStart)
 }

@@ -3,20 +3,40 @@ package dag
 // waiter is the spec of a wait task: it says when a wait that begins now is over.
 type waiter interface{ End(now Millis) Millis }
 
-// startWait starts a wait task: an attempt of its own, held by no worker.
-func (s *step) startWait(i int) {
+// startHere starts a task that runs in the master. It returns true where that is its end
+// already, which the caller must spread.
+func (s *step) startHere(i int) (ended bool) {
+	if s.in.plan.rules[i].branches != nil {
+		s.choose(i)
+		return true
+	}
+	if s.dependent(i) {
+		return s.startDependent(i)
+	}
+	s.startWait(i)
+	return false
+}
+
+// attemptHere makes an attempt that no worker holds.
+func (s *step) attemptHere(i int) {
 	t := &s.in.Tasks[i]
 	t.Attempts++
 	t.Attempt = Attempt{
 		Task: i, Number: t.Attempts, Round: s.in.Round,
 		State: AttemptRunning, DispatchedAt: s.now, StartedAt: s.now,
 	}
+	t.StartedAt, t.FinishedAt = s.now, 0
+}
+
+// startWait starts a wait task: only a timer is under way.
+func (s *step) startWait(i int) {
+	t := &s.in.Tasks[i]
+	s.attemptHere(i)
+	s.enter(i, TaskRunning, "")
 	end := s.now
 	if w, ok := s.in.plan.Definition.Tasks[i].Spec.(waiter); ok && !s.in.DryRun {
 		end = max(end, w.End(s.now))
 	}
-	s.enter(i, TaskRunning, "")
-	t.StartedAt, t.FinishedAt = s.now, 0
 	t.NextAt = end
 	s.do(Arm{Timer: Timer{Kind: TimerWait, Task: i, Number: t.Attempts}, At: t.NextAt})
 	s.armAttempt(i)
@@ -47,7 +67,7 @@ func (s *step) timer(ev Timer) {
 	switch {
 	case ev.Kind == TimerRetry && t.State == TaskRetryWait && s.due(ev, t.NextAt):
 		s.retry(ev.Task)
-	case ev.Kind == TimerWait && t.State == TaskRunning && s.waits(ev.Task) && s.due(ev, t.NextAt):
+	case ev.Kind == TimerWait && t.State == TaskRunning && s.in.plan.here(ev.Task) && s.due(ev, t.NextAt):
 		s.endWait(ev.Task, AttemptSuccess, "")
 		s.succeed(ev.Task, nil)
 	case ev.Kind == TimerAttempt && t.State == TaskRunning && s.due(ev, t.Attempt.Deadline):
@@ -70,8 +90,10 @@ func (s *step) due(ev Timer, at Millis) bool {
 
 // retry makes a task ready whose retry wait is over.
 func (s *step) retry(i int) {
-	if s.waits(i) && s.in.State == InstanceRunning {
-		s.startWait(i)
+	if s.in.plan.here(i) && s.in.State == InstanceRunning {
+		if s.startHere(i) {
+			s.spread(i)
+		}
 		return
 	}
 	s.makeReady(i, "")
@@ -98,7 +120,7 @@ func (s *step) attemptOver(i int) {
 		s.fx.Attempts = append(s.fx.Attempts, *a)
 		return
 	}
-	if s.waits(i) {
+	if s.in.plan.here(i) {
 		s.endWait(i, AttemptFailed, ReasonTimeout)
 		s.fail(i, ReasonTimeout, "")
 		return

@@ -77,6 +77,8 @@ type story struct {
 	now    Millis
 	timers map[Timer]Millis
 	wishes int64
+
+	children int64 // made so far
 }
 
 func (s *story) command(words, more []string) {
@@ -113,6 +115,18 @@ func (s *story) command(words, more []string) {
 			r.Token = opt["token"]
 		}
 		s.step(r)
+	case "launch":
+		s.launch(s.index(arg(1)), opt)
+	case "decided":
+		i, n := s.attempt(arg(1), opt)
+		s.step(Decided{Task: i, Number: n, Success: arg(2) == "success", Message: "it says so", Outputs: map[string]string{"out": opt["out"]}})
+	case "child":
+		i, n := s.attempt(arg(1), opt)
+		ev := ChildEnded{Task: i, Number: n, Child: s.in.Tasks[i].Child, State: InstanceState(arg(2)), Message: "it says so"}
+		if opt["out"] != "" {
+			ev.Outputs = map[string]string{"out": opt["out"]}
+		}
+		s.step(ev)
 	case "lost":
 		i, n := s.attempt(arg(1), opt)
 		s.step(Lost{Task: i, Number: n, Token: token(i, n)})
@@ -155,6 +169,12 @@ func (s *story) step(ev Input) {
 	if fx.Stale {
 		s.out.WriteString("stale\n")
 	}
+	for _, c := range fx.Children {
+		fmt.Fprintf(&s.out, "+ child %d of %s\n", c.ID, s.name(c.Task, c.Number))
+	}
+	for _, o := range fx.Orders {
+		fmt.Fprintf(&s.out, "+ %s child %d%s%s\n", o.Verb, o.Child, map[bool]string{true: " by force"}[o.Force], map[bool]string{true: fmt.Sprintf(" for attempt %d", o.Number)}[o.Number > 0])
+	}
 	for _, a := range fx.Applied {
 		fmt.Fprintf(&s.out, "= %s\n", a.Result)
 	}
@@ -162,6 +182,17 @@ func (s *story) step(ev Input) {
 		fmt.Fprintf(&s.out, "%d %s\n", e.Seq, s.event(e))
 	}
 	s.act(fx.Actions)
+}
+
+// launch starts a sub_workflow task as the engine would: with the child of before where that is to be
+// recovered, with a new one otherwise.
+func (s *story) launch(i int, opt map[string]string) {
+	ev := Launch{Task: i, Reason: Reason(opt["refused"])}
+	if ev.Reason == "" && !s.in.Recovers(i) {
+		s.children++
+		ev.Child = &Child{ID: 100 + s.children}
+	}
+	s.step(ev)
 }
 
 func (s *story) event(e Event) string {

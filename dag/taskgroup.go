@@ -68,6 +68,5 @@ func (g *taskGroupText) taskGroup(field string, own Priority) (TaskGroup, []Fiel
 // NeedsPlace says that a task takes places of a group while a worker has it. Tasks that run in the master
 // take none.
 func (p *Plan) NeedsPlace(task int) bool {
-	t := &p.Definition.Tasks[task]
-	return t.TaskGroup.Name != "" && t.Type != typeWait
+	return p.Definition.Tasks[task].TaskGroup.Name != "" && !p.inMaster(task)
 }

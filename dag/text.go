@@ -23,7 +23,7 @@ type workflowText struct {
 	Description string                      `json:"description" rule:"max=65536" editor:"text" doc:"What the workflow is for, in words."`
 	Params      document.Entries[paramText] `json:"params" rule:"max=1000" editor:"params" doc:"Parameters of the workflow by name. Tasks see them as environment variables. One without a default must be given at the start."`
 	Timeout     *timeoutText                `json:"timeout" editor:"timeout" doc:"How long a round of an instance may take."`
-	OnFailure   string                      `json:"on_failure" rule:"enum=continue|end,later=compensate" default:"continue" doc:"What a failed task does to the rest: other branches continue, or everything ends."`
+	OnFailure   string                      `json:"on_failure" rule:"enum=continue|end|compensate" default:"continue" doc:"What a failed task does to the rest: other branches continue, everything ends, or everything ends and what succeeded is undone."`
 	Concurrency *concurrencyText            `json:"concurrency" editor:"concurrency" doc:"How many instances of the workflow may run at a time. Nothing is no limit."`
 	Tasks       []taskText                  `json:"tasks" rule:"required,min=1,max=10000" editor:"tasks" doc:"The tasks of the workflow."`
 }
@@ -33,6 +33,9 @@ type taskCommon struct {
 	Name         string                          `json:"name" rule:"required" doc:"The task's name, unique in its workflow."`
 	Type         string                          `json:"type" rule:"required" doc:"What kind of task it is."`
 	Needs        []string                        `json:"needs" rule:"max=10000" editor:"tasks" doc:"Names of tasks that must be done before this one starts."`
+	Join         string                          `json:"join" rule:"max=4096" default:"all_success" advanced:"true" doc:"Which ends of the tasks that it needs let it run: all_success, none_failed, all_done, one_success, all_failed, one_failed, or a condition over their states."`
+	When         string                          `json:"when" rule:"max=4096" advanced:"true" doc:"A condition: where it does not hold, the task is passed over."`
+	Finally      bool                            `json:"finally" advanced:"true" doc:"The task comes last: it starts once all others have ended, however they did."`
 	Params       document.Entries[paramText]     `json:"params" rule:"max=1000" editor:"params" doc:"Values of this task alone, by name. They go before outputs and workflow parameters of the same name."`
 	Outputs      []string                        `json:"outputs" rule:"max=100" pattern:"^[A-Za-z_][A-Za-z0-9_]*$" editor:"names" doc:"Names of values that the task gives to the tasks below it."`
 	Env          document.Entries[document.Text] `json:"env" rule:"max=1000" editor:"map" advanced:"true" doc:"Environment variables of the task. ${name} is replaced by a parameter or an output."`
@@ -42,13 +45,12 @@ type taskCommon struct {
 	Retry        *retryText                      `json:"retry" editor:"retry" doc:"When a failed attempt is followed by another one."`
 	Timeout      *timeoutText                    `json:"timeout" editor:"timeout" doc:"How long an attempt may run."`
 	AllowFailure bool                            `json:"allow_failure" advanced:"true" doc:"The tasks below go on even if this one fails."`
+	Compensate   *compensateText                 `json:"compensate" advanced:"true" doc:"What undoes the task, where on_failure is compensate and the workflow fails after it succeeded."`
 	Disabled     bool                            `json:"disabled" advanced:"true" doc:"The task is passed over and counts as done."`
 	WorkingDir   string                          `json:"working_dir" rule:"max=4096" pattern:"^(/|\\$\\{)" advanced:"true" doc:"A folder on the worker, as an absolute path."`
 
-	When        document.Later `json:"when"`
 	Environment document.Later `json:"environment"`
 	Delay       document.Later `json:"delay"`
-	Compensate  document.Later `json:"compensate"`
 	Uses        document.Later `json:"uses"`
 	Cache       document.Later `json:"cache"`
 	OnLost      document.Later `json:"on_lost"`
@@ -63,27 +65,7 @@ type taskText struct {
 
 // ReadDocument finds the type first: it says which keys there may be.
 func (t *taskText) ReadDocument(d *document.Decoder, n *document.Node, at *document.Path) {
-	if n.Kind != document.Map {
-		d.Want(n, at, "a map")
-		return
-	}
-	name := n.Get("type")
-	if name == nil || name.Kind != document.String {
-		d.Struct(n, at, document.Keys{Open: true}, &t.taskCommon)
-		return
-	}
-	spec, ok := NewSpec(name.Text)
-	if !ok {
-		message := "there is no task type " + document.Quoted(name.Text) + ": known are " + strings.Join(TaskTypes(), ", ")
-		if near := document.Nearest(name.Text, TaskTypes()); near != "" {
-			message += "; did you mean " + document.Quoted(near) + "?"
-		}
-		d.Fail(name, at.Key("type"), CodeUnknownType, message)
-		d.Struct(n, at, document.Keys{Open: true}, &t.taskCommon)
-		return
-	}
-	t.spec = spec
-	d.Struct(n, at, document.Keys{Whose: article(name.Text) + " " + name.Text + " task"}, &t.taskCommon, t.spec)
+	t.spec = readTyped(d, n, at, TaskTypes(), &t.taskCommon)
 }
 
 func article(word string) string {
@@ -95,19 +77,7 @@ func article(word string) string {
 
 // CheckDocument checks the common keys by their tags, and the spec by its own word.
 func (t taskText) CheckDocument(at *document.Path) []FieldError {
-	errs := document.Check(&t.taskCommon, at)
-	if t.spec == nil {
-		return errs
-	}
-	prefix := ""
-	for _, e := range t.spec.Validate() {
-		if prefix == "" {
-			prefix = at.String()
-		}
-		e.Field = prefix + "." + e.Field
-		errs = append(errs, e)
-	}
-	return errs
+	return append(document.Check(&t.taskCommon, at), checkSpec(t.spec, at)...)
 }
 
 // DescribeDocument describes one form of a task per type, told apart by the type key.

@@ -114,7 +114,7 @@ func (t *tracing) parameters(facts Facts) error {
 		t.missing(err.Value, err.Field)
 		copied := *t.t
 		copied.Params = slices.DeleteFunc(slices.Clone(t.t.Params), func(p Param) bool {
-			return document.FieldKey(taskField(t.task)+".params", p.Name) == err.Field
+			return document.FieldKey(t.in.plan.Definition.field(t.task)+".params", p.Name) == err.Field
 		})
 		t.t = &copied
 		t.trace = map[string][]Link{}

@@ -32,7 +32,25 @@ func (w *workflowText) definition() (*Definition, []FieldError) {
 			errs = append(errs, more...)
 		}
 	}
+	for i := range w.Tasks {
+		if c := w.Tasks[i].Compensate; c != nil {
+			undo, more := c.task(taskField(i)+".compensate", &def.Tasks[i], i)
+			def.Tasks = append(def.Tasks, undo)
+			errs = append(errs, more...)
+		}
+	}
 	return def, errs
+}
+
+// field is where task i stands in the text.
+func (d *Definition) field(i int) string {
+	if i < 0 {
+		return taskField(i) // of no task: of the workflow's parameters alone
+	}
+	if of := d.Tasks[i].Compensates; of > 0 {
+		return taskField(of-1) + ".compensate"
+	}
+	return taskField(i)
 }
 
 func (t *taskText) task(field string, out *Task) []FieldError {
@@ -41,6 +59,7 @@ func (t *taskText) task(field string, out *Task) []FieldError {
 		Name: t.Name, Type: t.Type, Needs: t.Needs, Outputs: t.Outputs,
 		WorkerGroup: t.WorkerGroup, Priority: priority,
 		Retry: t.Retry.retry(), Timeout: t.Timeout.timeout(),
+		Join: t.Join, When: t.When, Finally: t.Finally,
 		AllowFailure: t.AllowFailure, Disabled: t.Disabled,
 		WorkingDir: t.WorkingDir, Spec: t.spec,
 	}

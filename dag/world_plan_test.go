@@ -45,6 +45,10 @@ func planOf(def *Definition) *Plan {
 			}
 		}
 	}
+	if errs := p.compile(); len(errs) > 0 {
+		panic(fmt.Sprint(errs))
+	}
+	p.outputs = newOutputs(p)
 	return p
 }
 
@@ -53,6 +57,7 @@ func planOf(def *Definition) *Plan {
 func parsePlan(t *testing.T, words, lines []string) *Plan {
 	opt := options(words)
 	def := &Definition{Name: "story", OnFailure: OnFailure(opt["on_failure"]), Timeout: timeout(t, opt["timeout"])}
+	var undone []int
 	for _, line := range lines {
 		words := strings.Fields(line)
 		opt := options(words)
@@ -61,7 +66,14 @@ func parsePlan(t *testing.T, words, lines []string) *Plan {
 			task.Needs = strings.Split(opt["needs"], ",")
 		}
 		if opt["wait"] != "" {
-			task.Type, task.Spec = typeWait, napSpec{duration(t, opt["wait"])}
+			task.Type, task.Spec = TypeWait, napSpec{duration(t, opt["wait"])}
+		}
+		if opt["sub"] != "" {
+			task.Type, task.Spec = TypeSubWorkflow, &SubWorkflowSpec{Workflow: opt["sub"]}
+			task.Outputs = []string{"out"}
+		}
+		if opt["dependent"] != "" {
+			task.Type, task.Spec, task.Outputs = TypeDependent, &DependentSpec{}, []string{"out"}
 		}
 		task.Retry.Times, _ = strconv.Atoi(opt["retry"])
 		task.Retry.Backoff, _ = strconv.ParseFloat(opt["backoff"], 64)
@@ -72,10 +84,47 @@ func parsePlan(t *testing.T, words, lines []string) *Plan {
 				task.Retry.Delays = append(task.Retry.Delays, duration(t, d))
 			}
 		}
+		task.Join, task.When, task.Finally = opt["join"], opt["when"], opt["finally"] != ""
+		if cases := opt["cases"]; cases != "" || opt["conditions"] != "" {
+			task.Type, task.Spec = TypeSwitch, &SwitchSpec{Cases: casesOf(cases), Else: elseOf(opt)}
+			if cases = opt["conditions"]; cases != "" {
+				task.Type, task.Spec = TypeConditions, &ConditionsSpec{Cases: casesOf(cases), Else: elseOf(opt)}
+			}
+		}
 		task.AllowFailure, task.Disabled = opt["allow_failure"] != "", opt["disabled"] != ""
 		def.Tasks = append(def.Tasks, task)
+		if opt["undo"] != "" {
+			undone = append(undone, len(def.Tasks)-1)
+		}
+	}
+	for _, i := range undone {
+		def.Tasks = append(def.Tasks, undo(def, i))
 	}
 	return planOf(def)
+}
+
+// casesOf reads branches such as "x==1->a,b;y->c".
+func casesOf(text string) []Case {
+	var cases []Case
+	for one := range strings.SplitSeq(text, ";") {
+		when, then, _ := strings.Cut(one, "->")
+		cases = append(cases, Case{When: when, Then: names(then)})
+	}
+	return cases
+}
+
+func elseOf(opt map[string]string) []string {
+	if other, ok := opt["else"]; ok {
+		return append([]string{}, names(other)...)
+	}
+	return nil
+}
+
+func names(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
 }
 
 // options reads words of the form key=value, and key alone as key=yes.
@@ -113,7 +162,7 @@ func token(task, number int) string { return fmt.Sprintf("token-%d-%d", task, nu
 func copyOf(t interface{ Fatalf(string, ...any) }, plan *Plan, in *Instance) *Instance {
 	rows := &Instance{
 		ID: in.ID, State: in.State, Reason: in.Reason, Round: in.Round, Seq: in.Seq, OnFailure: in.OnFailure,
-		DryRun: in.DryRun, Params: maps.Clone(in.Params), WorkerGroup: in.WorkerGroup, Priority: in.Priority,
+		DryRun: in.DryRun, Facts: in.Facts, Params: maps.Clone(in.Params), WorkerGroup: in.WorkerGroup, Priority: in.Priority,
 		StartedAt: in.StartedAt, FinishedAt: in.FinishedAt, Deadline: in.Deadline,
 		Tasks: append([]TaskInstance(nil), in.Tasks...),
 	}
@@ -126,7 +175,7 @@ func copyOf(t interface{ Fatalf(string, ...any) }, plan *Plan, in *Instance) *In
 		if task.Missed.Number != 0 { // a store gives all that were lost, also those that another has replaced
 			live = append(live, task.Missed)
 		}
-		task.Attempt, task.Missed, task.unmet = Attempt{}, Attempt{}, 0
+		task.Attempt, task.Missed, task.needs = Attempt{}, Attempt{}, needs{}
 	}
 	if err := Restore(plan, rows, live); err != nil {
 		t.Fatalf("restore: %v", err)

@@ -24,19 +24,35 @@ var wrongTexts = []struct {
 		{3, "tasks[0].url", "unknown_field", `a shell task has no key "url"`},
 	}},
 	{"unknown type lists the known ones", tasksText("  - {name: a, type: shll, script: x}"), []wrong{
-		{3, "tasks[0].type", "unknown_type", `known are shell, python, http, noop, wait; did you mean "shell"?`},
+		{3, "tasks[0].type", "unknown_type", `known are shell, python, http, noop, wait, sub_workflow, dependent, switch, conditions; did you mean "shell"?`},
 	}},
 	{"missing type", tasksText("  - {name: a, script: x}"), []wrong{{3, "tasks[0].type", "required", ""}}},
 	{"reserved keys", "name: w\n" +
-		"tasks:\n  - name: a\n    type: noop\n    when: x\n    environment: x\n    delay: 1s\n    compensate: {}\n    uses: x\n    cache: x\n    on_lost: x\n    raw: true\n", []wrong{
-		{5, "tasks[0].when", "not_available", ""},
+		"tasks:\n  - name: a\n    type: noop\n    when: x\n    environment: x\n    delay: 1s\n    uses: x\n    cache: x\n    on_lost: x\n    raw: true\n", []wrong{
+		{5, "tasks[0].when", "unknown_name", "x"},
 		{6, "tasks[0].environment", "not_available", ""},
 		{7, "tasks[0].delay", "not_available", ""},
-		{8, "tasks[0].compensate", "not_available", ""},
-		{9, "tasks[0].uses", "not_available", ""},
-		{10, "tasks[0].cache", "not_available", ""},
-		{11, "tasks[0].on_lost", "not_available", ""},
-		{12, "tasks[0].raw", "not_available", ""},
+		{8, "tasks[0].uses", "not_available", ""},
+		{9, "tasks[0].cache", "not_available", ""},
+		{10, "tasks[0].on_lost", "not_available", ""},
+		{11, "tasks[0].raw", "not_available", ""},
+	}},
+	{"compensate", tasksText(
+		"  - {name: a, type: noop, compensate: {}}",
+		"  - {name: b, type: noop, compensate: {type: wait, for: 1s}}",
+		"  - {name: c, type: noop, compensate: {type: shell}}",
+		"  - {name: d, type: noop, compensate: {type: shell, script: x, needs: [a], working_dir: y}}",
+		"  - {name: e, type: noop, compensate: {type: http, url: 'http://${f.x}', env: {PORPOISE_X: 1}}}",
+		"  - {name: f, type: noop, outputs: [x], compensate: undo}",
+	), []wrong{
+		{3, "tasks[0].compensate.type", "required", ""},
+		{4, "tasks[1].compensate.type", "unknown_type", "want shell, python, http"},
+		{5, "tasks[2].compensate.script", "required", ""},
+		{6, "tasks[3].compensate.needs", "unknown_field", ""},
+		{6, "tasks[3].compensate.working_dir", "invalid", "absolute"},
+		{7, "tasks[4].compensate.url", "unknown_name", "come after"},
+		{7, "tasks[4].compensate.env.PORPOISE_X", "reserved_name", ""},
+		{8, "tasks[5].compensate", "wrong_type", "a map"},
 	}},
 	{"concurrency", "name: w\nparams: {region: eu}\nconcurrency: {limit: 0, when_full: queue, key: \"${region}-${zone}-${a.rows}\", places: 3}\ntasks:\n" + noop("a"), []wrong{
 		{3, "concurrency.limit", "out_of_range", "1 to 10000"},
@@ -54,8 +70,7 @@ var wrongTexts = []struct {
 	}},
 	{"concurrency without a limit", "name: w\nconcurrency: {when_full: wait}\ntasks:\n" + noop("a"), []wrong{{2, "concurrency.limit", "required", "limit"}}},
 	{"concurrency as a number", "name: w\nconcurrency: 2\ntasks:\n" + noop("a"), []wrong{{2, "concurrency", "wrong_type", "a map"}}},
-	{"on_failure", "name: w\non_failure: compensate\ntasks:\n" + noop("a"), []wrong{{2, "on_failure", "not_available", "continue or end"}}},
-	{"on_failure unknown", "name: w\non_failure: stop\ntasks:\n" + noop("a"), []wrong{{2, "on_failure", "not_in_enum", "continue or end"}}},
+	{"on_failure unknown", "name: w\non_failure: stop\ntasks:\n" + noop("a"), []wrong{{2, "on_failure", "not_in_enum", "continue, end or compensate"}}},
 	{"wrong types", tasksText("  - name: 5", "    type: noop", "    allow_failure: 1", "    needs: x", "    priority: 7", "    outputs: {a: b}"), []wrong{
 		{3, "tasks[0].name", "wrong_type", "a text in quotes"},
 		{5, "tasks[0].allow_failure", "wrong_type", "true or false"},
@@ -224,5 +239,43 @@ var wrongTexts = []struct {
 		{4, "tasks[1].until", "conflict", ""},
 		{5, "tasks[2].until", "invalid", "offset"},
 		{6, "tasks[3].for", "out_of_range", "365d"},
+	}},
+	{"when it runs", "name: w\nparams: {n: {type: integer, default: \"1\"}}\ntasks:\n" +
+		"  - {name: a, type: noop, finally: true}\n" +
+		"  - {name: b, type: noop, needs: [a]}\n" +
+		"  - {name: c, type: noop, join: all_succes}\n" +
+		"  - {name: d, type: noop, needs: [c], join: b.state == 'failed'}\n" +
+		"  - {name: e, type: noop, when: n >}\n" +
+		"  - {name: f, type: noop, when: m > 1}\n" +
+		"  - {name: g, type: noop, when: '1'}\n" +
+		"  - {name: h, type: noop, finally: 1}\n" +
+		"  - {name: i, type: noop, needs: [c], join: nobody.state == 'failed'}\n", []wrong{
+		{5, "tasks[1].needs[0]", "conflict", "comes last"},
+		{6, "tasks[2].join", "expression", `did you mean "all_success"?`},
+		{7, "tasks[3].join", "unknown_task", "add it to needs"},
+		{8, "tasks[4].when", "expression", ""},
+		{9, "tasks[5].when", "unknown_name", "m"},
+		{10, "tasks[6].when", "expression", ""},
+		{11, "tasks[7].finally", "wrong_type", "true or false"},
+		{12, "tasks[8].join", "unknown_task", "no task"},
+	}},
+	{"branches", tasksText(
+		"  - {name: a, type: switch}",
+		"  - {name: b, type: switch, cases: []}",
+		"  - {name: c, type: switch, cases: [{when: 'true', then: [x]}], else: [a]}",
+		"  - {name: d, type: switch, cases: [{then: [e]}, {when: '1 ==', then: [e, e]}, {when: 'true'}]}",
+		"  - {name: e, type: noop, needs: [d]}",
+		"  - {name: f, type: conditions, needs: [e], cases: [{when: 'd.state == \"failed\"', then: []}], otherwise: []}",
+	), []wrong{
+		{3, "tasks[0].cases", "required", ""},
+		{4, "tasks[1].cases", "out_of_range", "0 entries"},
+		{5, "tasks[2].cases[0].then[0]", "unknown_task", "no task"},
+		{5, "tasks[2].else[0]", "unknown_task", "does not need"},
+		{6, "tasks[3].cases[0].when", "required", ""},
+		{6, "tasks[3].cases[1].when", "expression", ""},
+		{6, "tasks[3].cases[1].then[1]", "duplicate_edge", "twice"},
+		{6, "tasks[3].cases[2].then", "required", ""},
+		{8, "tasks[5].cases[0].when", "unknown_task", "add it to needs"},
+		{8, "tasks[5].otherwise", "unknown_field", ""},
 	}},
 }

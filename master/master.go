@@ -129,7 +129,7 @@ func New(c Config) *Master {
 	})
 	m.engine = engine.New(engine.Config{
 		Owner: c.Self.String(), Store: c.Store, Dispatcher: dispatcher{placer}, Links: m.links,
-		Alarms: m.alarms, Publish: m.watchers.Publish, Logger: m.log, Limit: c.Limit, KillGrace: c.KillGrace,
+		Alarms: m.alarms, Publish: m.watchers.Publish, Hint: m.hint, Logger: m.log, Limit: c.Limit, KillGrace: c.KillGrace,
 		Now: c.Now, Token: c.Token, Sure: func(now time.Time) bool { return m.judges(now) && !m.hold.held() },
 		Woken: func() { m.intake.Hint() },
 		LostWorker: func(w engine.LostWorker) {
@@ -176,8 +176,23 @@ func (m *Master) Join(ctx context.Context, request *rpc.JoinRequest) (*rpc.JoinR
 
 type hints struct{ m *Master }
 
-func (h hints) Command()               { h.m.intake.Hint() }
-func (h hints) Control(instance int64) { h.m.engine.Nudge(instance); h.m.intake.Hint() }
+func (h hints) Command()                { h.m.intake.Hint() }
+func (h hints) Finished(workflow int64) { h.m.engine.Finished(workflow) }
+func (h hints) Control(instance int64)  { h.m.engine.Nudge(instance); h.m.intake.Hint() }
+
+// hint tells the loops of this master, and through the apiservers the other masters, of rows that it wrote.
+func (m *Master) hint(h *rpc.Hint) {
+	for _, instance := range h.GetControls() {
+		m.engine.Nudge(instance)
+	}
+	for _, workflow := range h.GetFinished() {
+		m.engine.Finished(workflow)
+	}
+	if len(h.GetCommands())+len(h.GetControls()) > 0 {
+		m.intake.Hint()
+	}
+	m.watchers.Hint(h)
+}
 
 type instances struct{ *engine.Engine }
 

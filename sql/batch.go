@@ -23,6 +23,9 @@ type lockedRow struct {
 	epoch int64
 	state string
 	seq   int64
+	// of a child: what waits for it
+	parentTask    string
+	parentAttempt int
 }
 
 // batch is one transaction of the writer. Its order is the order of locks everywhere: instance
@@ -47,8 +50,11 @@ func (b *batch) reserve(ctx context.Context) error {
 		switch {
 		case o.control != nil:
 			n += 2
-		case o.commit != nil && o.commit.Release:
-			n++
+		case o.commit != nil:
+			n += 2 * len(o.commit.told())
+			if o.commit.Release {
+				n++
+			}
 		}
 	}
 	c, err := b.s.Cluster(ctx)
@@ -100,6 +106,7 @@ func (b *batch) lock(ctx context.Context) error {
 			ids = append(ids, o.control.InstanceID)
 		case o.commit != nil:
 			ids = append(ids, o.commit.Instance.ID)
+			ids = append(ids, o.commit.told()...)
 		default:
 			for _, c := range o.claims {
 				ids = append(ids, c.Command.InstanceID)
@@ -110,8 +117,8 @@ func (b *batch) lock(ctx context.Context) error {
 	ids = slices.Compact(ids)
 	b.locked = make(map[int64]lockedRow, len(ids))
 	return eachChunk(ids, func(chunk []any) error {
-		rows, err := b.tx.query(ctx, `SELECT id, owner, owner_epoch, state, seq FROM workflow_instance WHERE id IN (`+
-			marks(len(chunk))+`) ORDER BY id`+b.s.dial.forUpdate(), chunk)
+		rows, err := b.tx.query(ctx, `SELECT id, owner, owner_epoch, state, seq, parent_task, parent_attempt FROM workflow_instance
+			WHERE id IN (`+marks(len(chunk))+`) ORDER BY id`+b.s.dial.forUpdate(), chunk)
 		if err != nil {
 			return err
 		}
@@ -119,7 +126,7 @@ func (b *batch) lock(ctx context.Context) error {
 		for rows.Next() {
 			var id int64
 			var r lockedRow
-			if err := rows.Scan(&id, &r.owner, &r.epoch, &r.state, &r.seq); err != nil {
+			if err := rows.Scan(&id, &r.owner, &r.epoch, &r.state, &r.seq, &r.parentTask, &r.parentAttempt); err != nil {
 				return err
 			}
 			b.locked[id] = r

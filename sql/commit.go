@@ -33,10 +33,10 @@ var taskUpsert = &table{
 	keys: []string{"instance_id", "task_index"},
 	cols: []string{
 		"instance_id", "task_index", "name", "type", "state", "reason", "round", "attempts", "retries", "lost",
-		"ready_at", "next_at", "started_at", "finished_at", "outputs",
+		"ready_at", "next_at", "started_at", "finished_at", "outputs", "child_id",
 	},
 	sets: []string{
-		"state", "reason", "round", "attempts", "retries", "lost", "ready_at", "next_at", "started_at", "finished_at", "outputs",
+		"state", "reason", "round", "attempts", "retries", "lost", "ready_at", "next_at", "started_at", "finished_at", "outputs", "child_id",
 	},
 }
 
@@ -45,7 +45,7 @@ var attemptUpsert = &table{
 	keys: []string{"instance_id", "task_index", "number"},
 	cols: []string{
 		"instance_id", "task_index", "number", "round", "token", "worker", "incarnation", "state", "reason", "kill_reason", "message",
-		"dispatched_at", "started_at", "finished_at", "deadline", "exit_code", "tail", "log_bytes", "outputs", "complete_by",
+		"dispatched_at", "started_at", "finished_at", "deadline", "exit_code", "tail", "log_bytes", "outputs", "complete_by", "child_id",
 	},
 	sets: []string{
 		"state", "reason", "kill_reason", "message", "dispatched_at", "started_at", "finished_at", "deadline", "exit_code", "tail",
@@ -89,7 +89,7 @@ func (s *Store) Commit(ctx context.Context, transitions []Transition) []error {
 // check refuses what would end the writer, and with it every caller's work.
 func (t *Transition) check() error {
 	n := len(t.Instance.Tasks)
-	if len(t.Effects.Tasks) > 0 || len(t.Effects.Attempts) > 0 {
+	if len(t.Effects.Tasks) > 0 || len(t.Effects.Attempts) > 0 || len(t.Effects.Children) > 0 {
 		if t.Plan == nil || len(t.Plan.Definition.Tasks) != n {
 			return fmt.Errorf("%d tasks do not fit the plan", n)
 		}
@@ -144,6 +144,9 @@ func (b *batch) commits(ctx context.Context) error {
 		return fmt.Errorf("write events: %w", err)
 	}
 	if err := b.answers(ctx, ops); err != nil {
+		return err
+	}
+	if err := b.children(ctx, ops); err != nil {
 		return err
 	}
 	if err := b.release(ctx, ops); err != nil {
@@ -223,7 +226,7 @@ func appendTasks(args []any, t *Transition) []any {
 	for _, i := range changed {
 		r, def := &t.Instance.Tasks[i], &t.Plan.Definition.Tasks[i]
 		args = append(args, t.Instance.ID, int64(i), def.Name, def.Type, string(r.State), string(r.Reason), int64(r.Round), int64(r.Attempts),
-			int64(r.Retries), int64(r.Lost), int64(r.ReadyAt), int64(r.NextAt), int64(r.StartedAt), int64(r.FinishedAt), encodeMap(r.Outputs))
+			int64(r.Retries), int64(r.Lost), int64(r.ReadyAt), int64(r.NextAt), int64(r.StartedAt), int64(r.FinishedAt), encodeMap(r.Outputs), r.Child)
 	}
 	return args
 }
@@ -243,7 +246,8 @@ func appendAttempts(args []any, t *Transition) []any {
 		}
 		args = append(args, t.Instance.ID, int64(a.Task), int64(a.Number), int64(a.Round), a.Token, a.Worker, a.Incarnation, string(a.State),
 			string(a.Reason), string(a.KillReason), a.Message, int64(a.DispatchedAt), int64(a.StartedAt), int64(a.FinishedAt),
-			int64(a.Deadline), int64(a.ExitCode), tail, a.LogBytes, encodeMap(a.Outputs), int64(completeBy(a, t.At, t.Grace)))
+			int64(a.Deadline), int64(a.ExitCode), tail, a.LogBytes, encodeMap(a.Outputs), int64(completeBy(a, t.At, t.Grace)),
+			a.Child)
 	}
 	return args
 }

@@ -9,7 +9,8 @@ import (
 var controlInsert = &table{
 	name: "control",
 	cols: []string{
-		"id", "instance_id", "verb", "tasks", "scope", "forced", "requested_by", "created_at", "applied_at", "result",
+		"id", "instance_id", "verb", "tasks", "scope", "forced", "requested_by", "created_at", "applied_at", "result", "attempt",
+		"child_id",
 	},
 }
 
@@ -40,9 +41,7 @@ func (b *batch) controls(ctx context.Context) error {
 			o.err = ErrNotFound
 			continue
 		}
-		c.ID = b.nextID()
-		controls = append(controls, c.ID, c.InstanceID, string(c.Verb), encodeList(c.Tasks), string(c.Scope), flag(c.Force), c.By,
-			int64(c.At), int64(0), "")
+		controls = b.wish(controls, c)
 		if in.owner == "" && in.epoch > 0 {
 			orphans = append(orphans, c.InstanceID)
 		}
@@ -51,6 +50,13 @@ func (b *batch) controls(ctx context.Context) error {
 		return fmt.Errorf("insert controls: %w", err)
 	}
 	return b.resume(ctx, orphans)
+}
+
+// wish appends the row of c, which gets its id.
+func (b *batch) wish(controls []any, c *ControlRow) []any {
+	c.ID = b.nextID()
+	return append(controls, c.ID, c.InstanceID, string(c.Verb), encodeList(c.Tasks), string(c.Scope), flag(c.Force), c.By,
+		int64(c.At), int64(0), "", int64(c.Attempt), c.Child)
 }
 
 // resume makes a command for each of the instances, which have no owner.
@@ -84,12 +90,12 @@ func (b *batch) resume(ctx context.Context, ids []int64) error {
 	return nil
 }
 
-const controlColumns = `id, instance_id, verb, tasks, scope, forced, requested_by, created_at, applied_at, result`
+const controlColumns = `id, instance_id, verb, tasks, scope, forced, requested_by, created_at, applied_at, result, attempt, child_id`
 
 func scanControl(scan func(...any) error) (ControlRow, error) {
 	var c ControlRow
 	var tasks string
-	err := scan(&c.ID, &c.InstanceID, &c.Verb, &tasks, &c.Scope, &c.Force, &c.By, &c.At, &c.AppliedAt, &c.Result)
+	err := scan(&c.ID, &c.InstanceID, &c.Verb, &tasks, &c.Scope, &c.Force, &c.By, &c.At, &c.AppliedAt, &c.Result, &c.Attempt, &c.Child)
 	if err != nil {
 		return c, err
 	}
@@ -114,7 +120,7 @@ func (s *Store) Controls(ctx context.Context, instanceID int64) ([]ControlRow, e
 // order: the safety net of a master that missed a hint.
 func (s *Store) ControlsOf(ctx context.Context, owner string) ([]ControlRow, error) {
 	out, err := collect(ctx, s, scanControl, `SELECT c.id, c.instance_id, c.verb, c.tasks, c.scope, c.forced, c.requested_by, c.created_at,
-		c.applied_at, c.result FROM control c JOIN workflow_instance i ON i.id = c.instance_id
+		c.applied_at, c.result, c.attempt, c.child_id FROM control c JOIN workflow_instance i ON i.id = c.instance_id
 		WHERE c.applied_at = 0 AND i.owner = ? ORDER BY c.id LIMIT ?`, owner, maxControls)
 	if err != nil {
 		return nil, fmt.Errorf("read controls for owner %s: %w", owner, err)

@@ -11,7 +11,8 @@ import (
 const selectInstance = `SELECT i.id, i.workflow_id, i.project_id, COALESCE(p.name, ''), COALESCE(w.name, ''), i.version, i.state, i.reason,
 	i.round, i.owner, i.owner_epoch, i.crash_count, i.seq, i.schedule_time, i.trigger_key, i.params, i.start_tasks, i.scope, i.dry_run,
 	i.worker_group, i.priority, i.on_failure, i.rerun_of, i.created_by, i.created_at, i.started_at, i.finished_at, i.deadline, i.layout_epoch,
-	COALESCE(w.concurrency_limit, 0), COALESCE(w.when_full, ''), COALESCE(w.concurrency_key, '')
+	COALESCE(w.concurrency_limit, 0), COALESCE(w.when_full, ''), COALESCE(w.concurrency_key, ''),
+	i.parent_instance_id, i.parent_task, i.parent_attempt, i.depth
 	FROM workflow_instance i LEFT JOIN project p ON p.id = i.project_id LEFT JOIN workflow w ON w.id = i.workflow_id`
 
 func scanInstance(scan func(...any) error) (InstanceRow, error) {
@@ -20,7 +21,8 @@ func scanInstance(scan func(...any) error) (InstanceRow, error) {
 	err := scan(&r.ID, &r.WorkflowID, &r.ProjectID, &r.Project, &r.Workflow, &r.Version, &r.State, &r.Reason,
 		&r.Round, &r.Owner, &r.OwnerEpoch, &r.CrashCount, &r.Seq, &r.ScheduleTime, &r.TriggerKey, &params, &tasks, &r.Scope, &r.DryRun,
 		&r.WorkerGroup, &r.Priority, &r.OnFailure, &r.RerunOf, &r.CreatedBy, &r.CreatedAt, &r.StartedAt, &r.FinishedAt, &r.Deadline, &r.LayoutEpoch,
-		&r.Concurrency.Limit, &r.Concurrency.WhenFull, &r.Concurrency.Key)
+		&r.Concurrency.Limit, &r.Concurrency.WhenFull, &r.Concurrency.Key,
+		&r.Parent.Instance, &r.Parent.Task, &r.Parent.Attempt, &r.Depth)
 	if err != nil {
 		return r, err
 	}
@@ -42,13 +44,13 @@ func (s *Store) Instance(ctx context.Context, id int64) (InstanceRow, error) {
 	return r, nil
 }
 
-const taskColumns = `instance_id, task_index, name, type, state, reason, round, attempts, retries, lost, ready_at, next_at, started_at, finished_at, outputs`
+const taskColumns = `instance_id, task_index, name, type, state, reason, round, attempts, retries, lost, ready_at, next_at, started_at, finished_at, outputs, child_id`
 
 func scanTask(scan func(...any) error) (TaskRow, error) {
 	var t TaskRow
 	var outputs string
 	err := scan(&t.InstanceID, &t.Index, &t.Name, &t.Type, &t.State, &t.Reason, &t.Round, &t.Attempts, &t.Retries, &t.Lost,
-		&t.ReadyAt, &t.NextAt, &t.StartedAt, &t.FinishedAt, &outputs)
+		&t.ReadyAt, &t.NextAt, &t.StartedAt, &t.FinishedAt, &outputs, &t.Child)
 	if err != nil {
 		return t, err
 	}
@@ -59,13 +61,13 @@ func scanTask(scan func(...any) error) (TaskRow, error) {
 }
 
 const attemptColumns = `instance_id, task_index, number, round, token, worker, incarnation, state, reason, kill_reason, message, dispatched_at,
-	started_at, finished_at, deadline, exit_code, tail, log_bytes, outputs`
+	started_at, finished_at, deadline, exit_code, tail, log_bytes, outputs, child_id`
 
 func scanAttempt(scan func(...any) error) (AttemptRow, error) {
 	var a AttemptRow
 	var outputs string
 	err := scan(&a.InstanceID, &a.Task, &a.Number, &a.Round, &a.Token, &a.Worker, &a.Incarnation, &a.State, &a.Reason, &a.KillReason,
-		&a.Message, &a.DispatchedAt, &a.StartedAt, &a.FinishedAt, &a.Deadline, &a.ExitCode, &a.Tail, &a.LogBytes, &outputs)
+		&a.Message, &a.DispatchedAt, &a.StartedAt, &a.FinishedAt, &a.Deadline, &a.ExitCode, &a.Tail, &a.LogBytes, &outputs, &a.Child)
 	if err != nil {
 		return a, err
 	}

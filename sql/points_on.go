@@ -52,5 +52,8 @@ func (o *operation) steps() []string {
 	if o.commit.Release {
 		names = append(names, "inst.finish")
 	}
+	if o.commit.wakes() {
+		names = append(names, "parent.wake")
+	}
 	return names
 }

@@ -67,6 +67,9 @@ type Start struct {
 	RerunOf      int64
 	By           string
 	At           dag.Millis
+	// Parent is what a child instance is tied to, Depth how many parents are above it.
+	Parent Parent
+	Depth  int
 	// Idempotency is the start's Idempotency-Key with its owner; zero where none was given.
 	Idempotency Idempotency
 }
@@ -111,6 +114,8 @@ type InstanceRow struct {
 	FinishedAt   dag.Millis
 	Deadline     dag.Millis
 	Concurrency  dag.Concurrency // of the workflow's published version; joined
+	Parent       Parent          // zero where it is no child
+	Depth        int             // how many parents are above it
 }
 
 // TaskRow is a task instance as it stands in the store; Index is its place in the plan.
@@ -168,8 +173,11 @@ type ControlRow struct {
 	Force      bool
 	By         string
 	At         dag.Millis
-	AppliedAt  dag.Millis
-	Result     string
+	// Attempt and Child are of VerbChildEnded: the attempt that waited, and the instance that ended.
+	Attempt   int
+	Child     int64
+	AppliedAt dag.Millis
+	Result    string
 }
 
 // Claim is one command that a master takes: the transaction deletes the command row
@@ -210,4 +218,8 @@ type Transition struct {
 	At    dag.Millis
 	// Grace is how long a kill may take before it is one by force.
 	Grace time.Duration
+	// Parent is the instance that this one is a child of; 0 for none. By stands in what parents and
+	// children write to each other.
+	Parent int64
+	By     string
 }

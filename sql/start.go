@@ -17,6 +17,7 @@ var instanceInsert = &table{
 		"id", "workflow_id", "project_id", "version", "state", "reason", "round", "owner", "owner_epoch", "crash_count", "seq",
 		"write_id", "schedule_time", "trigger_key", "params", "start_tasks", "scope", "dry_run", "worker_group", "priority",
 		"on_failure", "rerun_of", "created_by", "created_at", "started_at", "finished_at", "deadline",
+		"parent_instance_id", "parent_task", "parent_attempt", "depth",
 	},
 }
 
@@ -94,17 +95,25 @@ func (b *batch) starts(ctx context.Context) error {
 	if err := b.refuseTriggers(ctx, ops); err != nil {
 		return fmt.Errorf("read triggers: %w", err)
 	}
-	var instances, commands, keys []any
+	starts := make([]*Start, 0, len(ops))
 	for _, o := range ops {
-		st := o.start
-		if o.err != nil || o.existed {
-			continue
+		if o.err == nil && !o.existed {
+			o.id = o.start.ID
+			starts = append(starts, o.start)
 		}
-		o.id = st.ID
+	}
+	return b.insertStarts(ctx, starts)
+}
+
+// insertStarts writes the rows of starts that nothing stands against.
+func (b *batch) insertStarts(ctx context.Context, starts []*Start) error {
+	var instances, commands, keys []any
+	for _, st := range starts {
 		instances = append(instances,
 			st.ID, st.WorkflowID, st.ProjectID, int64(st.Version), string(dag.InstanceSubmitted), "", int64(0), "", int64(0), int64(0), int64(0),
 			b.writeID, int64(st.ScheduleTime), st.TriggerKey, encodeMap(st.Params), encodeList(st.StartTasks), string(st.Scope),
-			flag(st.DryRun), st.WorkerGroup, int64(st.Priority), string(st.OnFailure), st.RerunOf, st.By, int64(st.At), int64(0), int64(0), int64(0))
+			flag(st.DryRun), st.WorkerGroup, int64(st.Priority), string(st.OnFailure), st.RerunOf, st.By, int64(st.At), int64(0), int64(0), int64(0),
+			st.Parent.Instance, st.Parent.Task, int64(st.Parent.Attempt), int64(st.Depth))
 		commands = append(commands, st.ID, string(CommandStart), st.ID, st.ProjectID, st.WorkflowID, int64(st.ScheduleTime), st.TriggerKey,
 			st.ID%b.slots, int64(st.Priority), int64(st.At))
 		if st.Idempotency.Key != "" {

@@ -67,7 +67,7 @@ func (o *operation) rows() int {
 		return 3
 	case o.commit != nil:
 		e := o.commit.Effects
-		return 1 + len(e.Tasks) + len(e.Attempts) + len(e.Events) + len(e.Applied)
+		return 1 + len(e.Tasks) + len(e.Attempts) + len(e.Events) + len(e.Applied) + 2*(len(e.Children)+len(e.Orders))
 	default:
 		return 2 + 2*len(o.claims)
 	}

@@ -185,6 +185,9 @@ func (w *Watcher) receive(l *link, stream rpc.Master_WatchClient) error {
 		if m.GetFigures() != nil {
 			l.figures.Store(m.GetFigures())
 		}
+		if m.GetHint() != nil {
+			w.pass(l, m.GetHint())
+		}
 		w.publish(m.GetChanges())
 	}
 }
@@ -208,6 +211,21 @@ func (w *Watcher) hint(add func(*rpc.Hint)) {
 	}
 }
 
+// pass tells the other masters what one of them has written for them.
+func (w *Watcher) pass(from *link, hint *rpc.Hint) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, l := range w.links {
+		if l != from {
+			l.add(func(h *rpc.Hint) {
+				h.Commands = append(h.Commands, hint.GetCommands()...)
+				h.Controls = append(h.Controls, hint.GetControls()...)
+				h.Finished = append(h.Finished, hint.GetFinished()...)
+			})
+		}
+	}
+}
+
 // link is one master with the hints that wait for it.
 type link struct {
 	master Master
@@ -222,7 +240,7 @@ type link struct {
 
 func (l *link) add(add func(*rpc.Hint)) {
 	l.mu.Lock()
-	if len(l.hint.Commands)+len(l.hint.Controls) < maxHints {
+	if len(l.hint.Commands)+len(l.hint.Controls)+len(l.hint.Finished) < maxHints {
 		add(&l.hint)
 	}
 	l.mu.Unlock()
@@ -235,7 +253,7 @@ func (l *link) add(add func(*rpc.Hint)) {
 func (l *link) take() *rpc.Hint {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	h := &rpc.Hint{Commands: l.hint.Commands, Controls: l.hint.Controls}
-	l.hint.Commands, l.hint.Controls = nil, nil
+	h := &rpc.Hint{Commands: l.hint.Commands, Controls: l.hint.Controls, Finished: l.hint.Finished}
+	l.hint.Commands, l.hint.Controls, l.hint.Finished = nil, nil, nil
 	return h
 }

@@ -41,8 +41,8 @@ var (
 		paused: running stopping failed success quarantined
 		stopping: stopped failed success quarantined`)
 	nextTask = table(`
-		waiting: ready running forced_success killed skipped upstream_failed disabled
-		ready: dispatched running success forced_success killed skipped
+		waiting: ready running success forced_success failed killed skipped upstream_failed disabled
+		ready: dispatched running success forced_success failed killed skipped
 		dispatched: ready running retry_wait killing success failed killed
 		running: ready retry_wait killing success failed killed
 		retry_wait: ready running forced_success killed skipped

@@ -23,6 +23,9 @@ func (c *cli) instancesCommand() *cobra.Command {
 			if f.Limit < 1 {
 				return usagef("--limit %d: want at least 1", f.Limit)
 			}
+			if f.Parent != "" && (f.Project != "" || f.Workflow != "" || len(f.States) > 0) {
+				return usagef("--children-of excludes --project, --workflow and --state")
+			}
 			items, err := cl.Instances(ctx, f)
 			if err != nil {
 				return err
@@ -41,6 +44,7 @@ func (c *cli) instancesCommand() *cobra.Command {
 	flags.StringVarP(&f.Project, "project", "p", "", "only of this project")
 	flags.StringVar(&f.Workflow, "workflow", "", "only of this workflow; needs --project")
 	flags.StringSliceVar(&f.States, "state", nil, "only in these states")
+	flags.StringVar(&f.Parent, "children-of", "", "only the instances that sub_workflow tasks of this one made; excludes the other filters")
 	flags.IntVar(&f.Limit, "limit", defaultInstances, "how many")
 	c.completeProjects(cmd)
 	return cmd
@@ -58,9 +62,9 @@ func (c *cli) tasksCommand() *cobra.Command {
 			}
 			rows := make([][]string, len(items))
 			for i, t := range items {
-				rows[i] = []string{t.Name, t.Type, string(t.State), string(t.Reason), fmt.Sprint(t.Attempts), at(t.StartedAt), took(t.StartedAt, t.FinishedAt, time.Now())}
+				rows[i] = []string{t.Name, t.Type, string(t.State), string(t.Reason), fmt.Sprint(t.Attempts), at(t.StartedAt), took(t.StartedAt, t.FinishedAt, time.Now()), t.ChildID}
 			}
-			return c.show(items, []string{"TASK", "TYPE", "STATE", "REASON", "ATTEMPTS", "STARTED", "TOOK"}, rows)
+			return c.show(items, []string{"TASK", "TYPE", "STATE", "REASON", "ATTEMPTS", "STARTED", "TOOK", "CHILD"}, rows)
 		}),
 	}
 }

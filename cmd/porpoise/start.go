@@ -59,7 +59,7 @@ ends the waiting does not end the instance.`,
 	f.BoolVar(&start.DryRun, "dry-run", false, "go through the graph without running a task")
 	f.StringVar(&start.WorkerGroup, "worker-group", "", "for tasks that name none")
 	f.StringVar(&start.Priority, "priority", "", "highest, high, medium, low or lowest")
-	f.StringVar(&start.OnFailure, "on-failure", "", "continue or end, instead of the definition's")
+	f.StringVar(&start.OnFailure, "on-failure", "", "continue, end or compensate, instead of the definition's")
 	f.StringVar(&start.IdempotencyKey, "idempotency-key", "", "a repeat with the same key answers with the first instance")
 	return cmd
 }

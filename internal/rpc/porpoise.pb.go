@@ -1180,6 +1180,7 @@ type Hint struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Commands      []int64                `protobuf:"varint,1,rep,packed,name=commands,proto3" json:"commands,omitempty"`
 	Controls      []int64                `protobuf:"varint,2,rep,packed,name=controls,proto3" json:"controls,omitempty"` // instance ids with a new control row
+	Finished      []int64                `protobuf:"varint,3,rep,packed,name=finished,proto3" json:"finished,omitempty"` // workflow ids of which an instance has ended
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1228,10 +1229,18 @@ func (x *Hint) GetControls() []int64 {
 	return nil
 }
 
+func (x *Hint) GetFinished() []int64 {
+	if x != nil {
+		return x.Finished
+	}
+	return nil
+}
+
 type Committed struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Changes       []*Change              `protobuf:"bytes,1,rep,name=changes,proto3" json:"changes,omitempty"`
 	Figures       *MasterFigures         `protobuf:"bytes,2,opt,name=figures,proto3" json:"figures,omitempty"` // every few seconds, unasked
+	Hint          *Hint                  `protobuf:"bytes,3,opt,name=hint,proto3" json:"hint,omitempty"`       // for the other masters, to be passed on to them
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1276,6 +1285,13 @@ func (x *Committed) GetChanges() []*Change {
 func (x *Committed) GetFigures() *MasterFigures {
 	if x != nil {
 		return x.Figures
+	}
+	return nil
+}
+
+func (x *Committed) GetHint() *Hint {
+	if x != nil {
+		return x.Hint
 	}
 	return nil
 }
@@ -2542,13 +2558,15 @@ const file_porpoise_proto_rawDesc = "" +
 	"\x05owner\x18\x04 \x01(\tR\x05owner\"5\n" +
 	"\aWaiting\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x05R\x05count\">\n" +
+	"\x05count\x18\x02 \x01(\x05R\x05count\"Z\n" +
 	"\x04Hint\x12\x1a\n" +
 	"\bcommands\x18\x01 \x03(\x03R\bcommands\x12\x1a\n" +
-	"\bcontrols\x18\x02 \x03(\x03R\bcontrols\"p\n" +
+	"\bcontrols\x18\x02 \x03(\x03R\bcontrols\x12\x1a\n" +
+	"\bfinished\x18\x03 \x03(\x03R\bfinished\"\x97\x01\n" +
 	"\tCommitted\x12-\n" +
 	"\achanges\x18\x01 \x03(\v2\x13.porpoise.v1.ChangeR\achanges\x124\n" +
-	"\afigures\x18\x02 \x01(\v2\x1a.porpoise.v1.MasterFiguresR\afigures\"\x94\x01\n" +
+	"\afigures\x18\x02 \x01(\v2\x1a.porpoise.v1.MasterFiguresR\afigures\x12%\n" +
+	"\x04hint\x18\x03 \x01(\v2\x11.porpoise.v1.HintR\x04hint\"\x94\x01\n" +
 	"\rMasterFigures\x12/\n" +
 	"\x13refused_connections\x18\x01 \x01(\x03R\x12refusedConnections\x12'\n" +
 	"\x0frefused_callers\x18\x02 \x01(\x03R\x0erefusedCallers\x12)\n" +
@@ -2735,26 +2753,27 @@ var file_porpoise_proto_depIdxs = []int32{
 	0,  // 18: porpoise.v1.Verdict.attempt:type_name -> porpoise.v1.AttemptID
 	17, // 19: porpoise.v1.Committed.changes:type_name -> porpoise.v1.Change
 	16, // 20: porpoise.v1.Committed.figures:type_name -> porpoise.v1.MasterFigures
-	0,  // 21: porpoise.v1.LogQuery.attempt:type_name -> porpoise.v1.AttemptID
-	19, // 22: porpoise.v1.LogQuery.search:type_name -> porpoise.v1.LogSearch
-	23, // 23: porpoise.v1.LogAnswer.gap:type_name -> porpoise.v1.LogGap
-	24, // 24: porpoise.v1.LogAnswer.found:type_name -> porpoise.v1.LogFound
-	21, // 25: porpoise.v1.LogAnswer.figures:type_name -> porpoise.v1.WorkerFigures
-	22, // 26: porpoise.v1.WorkerFigures.heartbeat:type_name -> porpoise.v1.HeartbeatFigures
-	25, // 27: porpoise.v1.LogFound.hits:type_name -> porpoise.v1.LogHit
-	1,  // 28: porpoise.v1.Master.Work:input_type -> porpoise.v1.WorkerMessage
-	14, // 29: porpoise.v1.Master.Watch:input_type -> porpoise.v1.Hint
-	26, // 30: porpoise.v1.Master.Join:input_type -> porpoise.v1.JoinRequest
-	20, // 31: porpoise.v1.Logs.Serve:input_type -> porpoise.v1.LogAnswer
-	6,  // 32: porpoise.v1.Master.Work:output_type -> porpoise.v1.MasterMessage
-	15, // 33: porpoise.v1.Master.Watch:output_type -> porpoise.v1.Committed
-	27, // 34: porpoise.v1.Master.Join:output_type -> porpoise.v1.JoinResponse
-	18, // 35: porpoise.v1.Logs.Serve:output_type -> porpoise.v1.LogQuery
-	32, // [32:36] is the sub-list for method output_type
-	28, // [28:32] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	14, // 21: porpoise.v1.Committed.hint:type_name -> porpoise.v1.Hint
+	0,  // 22: porpoise.v1.LogQuery.attempt:type_name -> porpoise.v1.AttemptID
+	19, // 23: porpoise.v1.LogQuery.search:type_name -> porpoise.v1.LogSearch
+	23, // 24: porpoise.v1.LogAnswer.gap:type_name -> porpoise.v1.LogGap
+	24, // 25: porpoise.v1.LogAnswer.found:type_name -> porpoise.v1.LogFound
+	21, // 26: porpoise.v1.LogAnswer.figures:type_name -> porpoise.v1.WorkerFigures
+	22, // 27: porpoise.v1.WorkerFigures.heartbeat:type_name -> porpoise.v1.HeartbeatFigures
+	25, // 28: porpoise.v1.LogFound.hits:type_name -> porpoise.v1.LogHit
+	1,  // 29: porpoise.v1.Master.Work:input_type -> porpoise.v1.WorkerMessage
+	14, // 30: porpoise.v1.Master.Watch:input_type -> porpoise.v1.Hint
+	26, // 31: porpoise.v1.Master.Join:input_type -> porpoise.v1.JoinRequest
+	20, // 32: porpoise.v1.Logs.Serve:input_type -> porpoise.v1.LogAnswer
+	6,  // 33: porpoise.v1.Master.Work:output_type -> porpoise.v1.MasterMessage
+	15, // 34: porpoise.v1.Master.Watch:output_type -> porpoise.v1.Committed
+	27, // 35: porpoise.v1.Master.Join:output_type -> porpoise.v1.JoinResponse
+	18, // 36: porpoise.v1.Logs.Serve:output_type -> porpoise.v1.LogQuery
+	33, // [33:37] is the sub-list for method output_type
+	29, // [29:33] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_porpoise_proto_init() }

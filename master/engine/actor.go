@@ -13,9 +13,13 @@ import (
 type actor struct {
 	in    *dag.Instance
 	plan  *dag.Plan
-	facts dag.Facts
 	epoch int64
 	ids   changeIDs
+	// parent is the instance that this one is a child of, 0 for none; depth is how many are above it, by who
+	// started it.
+	parent int64
+	depth  int
+	by     string
 	// controls are the control rows that have been seen: a row is read again until its answer is committed.
 	controls map[int64]struct{}
 	asking   *sql.Entry // what it asks for a place with; nil where it needs none. It never changes

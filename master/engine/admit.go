@@ -65,8 +65,9 @@ func (e *Engine) insert(a *actor, begin bool, controls []sql.ControlRow, tally *
 	}
 	for _, row := range controls {
 		a.controls[row.ID] = struct{}{}
-		first = append(first, mail{input: controlOf(a.plan, row)})
 	}
+	mails, ends := a.received(controls)
+	first = append(first, mails...)
 	a.mail, a.phase = first, queued
 	e.mu.Lock()
 	// A claim raises the epoch, so an actor of the same epoch is this very instance, read twice. One of
@@ -80,6 +81,9 @@ func (e *Engine) insert(a *actor, begin bool, controls []sql.ControlRow, tally *
 	delete(e.evicted, a.in.ID)
 	e.mu.Unlock()
 	for task := range a.in.Tasks {
+		live := []dag.Attempt{a.in.Tasks[task].Attempt}
+		e.children.note(a.in.ID, live)
+		e.dependents.note(a, live)
 		if attempt := &a.in.Tasks[task].Attempt; attempt.Number > 0 && attempt.Worker != "" {
 			e.restoreRef(a, *attempt, tally)
 		}
@@ -88,6 +92,9 @@ func (e *Engine) insert(a *actor, begin bool, controls []sql.ControlRow, tally *
 		e.entries.push(a)
 	}
 	e.runnable.push(a)
+	if len(ends) > 0 {
+		e.children.add(nil, ends)
+	}
 }
 
 // restoreRef indexes an attempt that an earlier owner had dispatched. If its worker's process is linked,
@@ -133,19 +140,20 @@ func (e *Engine) load(c *sql.Claimed) (a *actor, begin bool, err error) {
 		return nil, false, err
 	}
 	a = &actor{
-		plan:  plan,
-		epoch: row.OwnerEpoch,
-		facts: dag.Facts{
-			Project: row.Project, Workflow: row.Workflow, WorkflowID: row.WorkflowID, Version: row.Version,
-			ScheduleTime: row.ScheduleTime, Now: row.CreatedAt,
-		},
-		ids:      changeIDs{workflow: row.WorkflowID, project: row.ProjectID},
+		plan:   plan,
+		epoch:  row.OwnerEpoch,
+		ids:    changeIDs{workflow: row.WorkflowID, project: row.ProjectID},
+		parent: row.Parent.Instance, depth: row.Depth, by: row.CreatedBy,
 		controls: make(map[int64]struct{}),
 		places:   make(map[int]bool),
 		asks:     make(map[int]int64),
 	}
 	if a.in, err = sql.Rebuild(plan, row, c.Tasks, c.Attempts); err != nil {
 		return nil, false, fmt.Errorf("rebuild: %w", err)
+	}
+	a.in.Facts = dag.Facts{
+		Project: row.Project, Workflow: row.Workflow, WorkflowID: row.WorkflowID, Version: row.Version,
+		ScheduleTime: row.ScheduleTime, Now: row.CreatedAt,
 	}
 	fresh := row.State == dag.InstanceSubmitted
 	a.asking = entryOf(a, row)

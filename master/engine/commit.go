@@ -108,6 +108,7 @@ func (e *Engine) CommitOnce(ctx context.Context) (turns int, away bool) {
 		e.batch = append(e.batch, sql.Transition{
 			Instance: t.actor.in, Plan: t.actor.plan, Epoch: t.actor.epoch,
 			Effects: &t.fx, Release: t.release, At: t.at, Grace: e.KillGrace,
+			Parent: t.actor.parent, By: instanceName(t.actor.in.ID),
 		})
 	}
 	woke, given := false, false

@@ -76,7 +76,12 @@ func (e *Engine) control(instance int64, rows []sql.ControlRow) {
 		a.controls[row.ID] = struct{}{}
 		a.mu.Unlock()
 		if !seen {
-			e.mailTo(a, mail{input: controlOf(a.plan, row)})
+			mails, ends := a.received([]sql.ControlRow{row})
+			if len(ends) > 0 {
+				e.children.add(nil, ends)
+			} else {
+				e.mailTo(a, mails...)
+			}
 		}
 	}
 }

@@ -52,6 +52,19 @@ type Store interface {
 	Given(ctx context.Context, owner string) ([]sql.TaskPlace, error)
 	// ExtendAttempts gives running attempts of the owner more time.
 	ExtendAttempts(ctx context.Context, owner string, now dag.Millis, keys []sql.AttemptKey) error
+	Definitions
+	Runs
+	// Children returns those of the instances that there are, as children of their parents.
+	Children(ctx context.Context, ids []int64) ([]sql.ChildRow, error)
+	// NextIDs returns the first of n ids that are nobody else's.
+	NextIDs(ctx context.Context, n int) (int64, error)
+}
+
+// Definitions find what a child instance is to run; each returns sql.ErrNotFound where there is nothing.
+type Definitions interface {
+	Project(ctx context.Context, name string) (sql.Project, error)
+	Workflow(ctx context.Context, projectID int64, name string) (sql.Workflow, error)
+	Version(ctx context.Context, workflowID int64, n int) (sql.Version, error)
 }
 
 // Work is a ready task that is offered to the dispatcher.
@@ -102,7 +115,10 @@ type Config struct {
 	Alarms     Alarms
 	// Publish is told of each committed change; it must not block.
 	Publish func(*rpc.Change)
-	Logger  hclog.Logger
+	// Hint is told of rows that were written for other instances and their masters, this one among them; it
+	// must not block. Nil is nobody.
+	Hint   func(*rpc.Hint)
+	Logger hclog.Logger
 	// LostWorker is told of attempts that ended with their worker; nil is nobody. It must not block.
 	LostWorker func(LostWorker)
 	// Woken is told that commands were written which any master may take; nil is nobody. It must not block.
@@ -142,15 +158,17 @@ type Engine struct {
 	leaving bool               // mail is refused
 	closed  bool
 
-	runnable *runQueue
-	commits  *commitQueue
-	controls *idQueue
-	wakes    *idQueue         // evicted instances that something came for
-	retakes  *idQueue         // instances that made the engine panic
-	entries  *entryQueue      // instances that ask for a place under a limit
-	groups   *groupQueue      // ready tasks that ask for places of a task group
-	batch    []sql.Transition // CommitOnce's own
-	away     atomic.Bool      // the store did not answer since the last Verify
+	runnable   *runQueue
+	commits    *commitQueue
+	controls   *idQueue
+	wakes      *idQueue    // evicted instances that something came for
+	retakes    *idQueue    // instances that made the engine panic
+	entries    *entryQueue // instances that ask for a place under a limit
+	groups     *groupQueue // ready tasks that ask for places of a task group
+	children   *children
+	dependents *dependents
+	batch      []sql.Transition // CommitOnce's own
+	away       atomic.Bool      // the store did not answer since the last Verify
 }
 
 // New returns an engine without instances.
@@ -173,30 +191,35 @@ func New(c Config) *Engine {
 	if c.Sure == nil {
 		c.Sure = func(time.Time) bool { return true }
 	}
+	if c.Hint == nil {
+		c.Hint = func(*rpc.Hint) {}
+	}
 	if c.Token == nil {
 		c.Token = rand.Text
 	}
 	return &Engine{
-		Config:   c,
-		log:      c.Logger.Named("engine"),
-		plans:    newPlans(),
-		nodes:    newNodes(c.Now),
-		actors:   make(map[int64]*actor),
-		evicted:  make(map[int64]struct{}),
-		crashes:  make(map[int64]int),
-		runnable: newRunQueue(),
-		commits:  newCommitQueue(),
-		controls: newIDQueue(),
-		wakes:    newIDQueue(),
-		retakes:  newIDQueue(),
-		entries:  newEntryQueue(),
-		groups:   newGroupQueue(),
+		Config:     c,
+		log:        c.Logger.Named("engine"),
+		plans:      newPlans(),
+		nodes:      newNodes(c.Now),
+		actors:     make(map[int64]*actor),
+		evicted:    make(map[int64]struct{}),
+		crashes:    make(map[int64]int),
+		runnable:   newRunQueue(),
+		commits:    newCommitQueue(),
+		controls:   newIDQueue(),
+		wakes:      newIDQueue(),
+		retakes:    newIDQueue(),
+		entries:    newEntryQueue(),
+		groups:     newGroupQueue(),
+		children:   newChildren(),
+		dependents: newDependents(),
 	}
 }
 
 // Run steps instances until ctx ends. What is then in memory is dropped: the rows hold
 // all of it, and the next owner goes on from them. Its goroutines only call StepOne, CommitOnce,
-// ControlOnce, ControlAll, WakeOnce, EnterOnce, GroupOnce, Sweep and Evict, which one goroutine may call itself instead
+// ControlOnce, ControlAll, WakeOnce, EnterOnce, GroupOnce, Sweep, Evict, ChildrenOnce, PollChildren and DependentsOnce, which one goroutine may call itself instead
 // of Run, in any order.
 func (e *Engine) Run(ctx context.Context) error {
 	var group errgroup.Group
@@ -206,6 +229,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	for name, loop := range map[string]func(context.Context) error{
 		"committer": e.committer, "controller": e.controller, "waker": e.waker, "sweeper": e.sweeper, "enterer": e.enterer, "grouper": e.grouper,
+		"children": e.childLoop, "dependents": e.dependentLoop,
 	} {
 		group.Go(guard.Loop(ctx, e.log, name, loop))
 	}

@@ -19,7 +19,7 @@ func entryOf(a *actor, row *sql.InstanceRow) *sql.Entry {
 	case row.State == dag.InstanceSubmitted && row.Concurrency.Limit > 0, row.State == dag.InstanceSerialWait:
 		return &sql.Entry{
 			InstanceID: row.ID, Owner: row.Owner, Epoch: row.OwnerEpoch, WorkflowID: row.WorkflowID,
-			Key: a.in.LimitKey(row.Concurrency.Key, a.facts), Priority: row.Priority, First: row.Round <= 1,
+			Key: a.in.LimitKey(row.Concurrency.Key, a.in.Facts), Priority: row.Priority, First: row.Round <= 1,
 			Replaces: row.Concurrency.WhenFull == dag.WhenFullReplace,
 		}
 	default:

@@ -18,8 +18,11 @@ func (e *Engine) follow(a *actor, done *commit) bool {
 			e.nodes.started(a.in.ID, attempt.Task, attempt.Number)
 		}
 	}
+	e.children.note(a.in.ID, done.fx.Attempts)
+	e.dependents.note(a, done.fx.Attempts)
 	e.act(a, done)
 	e.answer(done)
+	e.hint(a, done)
 	e.Publish(&rpc.Change{
 		InstanceId: a.in.ID, WorkflowId: a.ids.workflow, ProjectId: a.ids.project,
 		Seq: a.in.Seq, State: string(a.in.State),
@@ -81,7 +84,7 @@ func (e *Engine) dispatch(a *actor, attempt dag.Attempt) {
 }
 
 func (e *Engine) describe(a *actor, attempt dag.Attempt) (*rpc.Dispatch, error) {
-	run, err := dag.Resolve(a.in, attempt.Task, a.facts)
+	run, err := dag.Resolve(a.in, attempt.Task, a.in.Facts)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +92,7 @@ func (e *Engine) describe(a *actor, attempt dag.Attempt) (*rpc.Dispatch, error) 
 	return &rpc.Dispatch{
 		Attempt: attemptID(a.in.ID, attempt), OwnerEpoch: a.epoch,
 		Type: run.Type, Spec: run.Spec, Env: run.Env, Outputs: run.Outputs, WorkingDir: run.WorkingDir,
-		TaskName: task.Name, Workflow: a.facts.Workflow, Project: a.facts.Project,
+		TaskName: task.Name, Workflow: a.in.Facts.Workflow, Project: a.in.Facts.Project,
 		IdempotencyKey: idempotencyKey(a.in.ID, attempt.Task),
 		KillGraceMs:    e.KillGrace.Milliseconds(),
 		DryRun:         a.in.DryRun,

@@ -144,6 +144,10 @@ func (e *Engine) place(a *actor, turn *commit) {
 			if !a.runnable(action.Task) || !a.gate(action.Task) {
 				continue
 			}
+			if a.plan.Definition.Tasks[action.Task].Type == dag.TypeSubWorkflow {
+				e.launch(a, turn, action.Task)
+				continue
+			}
 			worker, ok := e.Dispatcher.Offer(e.work(a, action.Task))
 			if !ok {
 				continue

@@ -34,6 +34,8 @@ type Hints interface {
 	Command()
 	// Control says that an instance has a new control row.
 	Control(instance int64)
+	// Finished says that an instance of a workflow has ended at another master.
+	Finished(workflow int64)
 }
 
 // Watchers are the open streams. All methods may be called by any goroutine.
@@ -57,6 +59,7 @@ type watcher struct {
 
 	mu      sync.Mutex
 	waiting map[int64]*rpc.Change
+	hint    *rpc.Hint // for the other masters; nil for none
 }
 
 // Publish tells every apiserver of a committed change. It never blocks; of several changes of an
@@ -69,16 +72,53 @@ func (w *Watchers) Publish(change *rpc.Change) {
 	}
 }
 
+// Hint asks the apiservers to tell the other masters of rows that were written: masters have no way to each
+// other. It never blocks; what a slow apiserver has no room for is found by the masters' own polls.
+func (w *Watchers) Hint(hint *rpc.Hint) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for watcher := range w.open {
+		watcher.putHint(hint)
+	}
+}
+
+func (w *watcher) putHint(hint *rpc.Hint) {
+	w.mu.Lock()
+	if w.hint == nil {
+		w.hint = &rpc.Hint{}
+	}
+	if len(w.hint.Commands)+len(w.hint.Controls)+len(w.hint.Finished) < maxWaiting {
+		w.hint.Commands = append(w.hint.Commands, hint.GetCommands()...)
+		w.hint.Controls = append(w.hint.Controls, hint.GetControls()...)
+		w.hint.Finished = append(w.hint.Finished, hint.GetFinished()...)
+	}
+	w.mu.Unlock()
+	w.wake()
+}
+
+func (w *watcher) wake() {
+	select {
+	case w.some <- struct{}{}:
+	default:
+	}
+}
+
+// takeHint returns what waits to be passed on; nil for nothing.
+func (w *watcher) takeHint() *rpc.Hint {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	hint := w.hint
+	w.hint = nil
+	return hint
+}
+
 func (w *watcher) put(change *rpc.Change) {
 	w.mu.Lock()
 	if _, known := w.waiting[change.GetInstanceId()]; known || len(w.waiting) < maxWaiting {
 		w.waiting[change.GetInstanceId()] = change
 	}
 	w.mu.Unlock()
-	select {
-	case w.some <- struct{}{}:
-	default:
-	}
+	w.wake()
 }
 
 func (w *watcher) take() []*rpc.Change {
@@ -125,6 +165,11 @@ func (w *Watchers) Watch(stream rpc.Master_WatchServer) error {
 			continue
 		case <-self.some:
 		}
+		if hint := self.takeHint(); hint != nil {
+			if err := stream.Send(&rpc.Committed{Hint: hint}); err != nil {
+				return err
+			}
+		}
 		changes := self.take()
 		for len(changes) > 0 {
 			n := min(len(changes), maxChanges)
@@ -156,6 +201,9 @@ func (w *Watchers) hear(stream rpc.Master_WatchServer) error {
 		}
 		for _, instance := range hint.GetControls() {
 			w.hints.Control(instance)
+		}
+		for _, workflow := range hint.GetFinished() {
+			w.hints.Finished(workflow)
 		}
 	}
 }

@@ -14,7 +14,11 @@ import (
 func (b *bench) groupPlan() *dag.Plan {
 	def := *b.plan.Definition
 	def.Tasks = []dag.Task{{Name: "extract", Type: "noop", TaskGroup: dag.TaskGroup{Name: "cluster", Weight: 1}}, {Name: "load", Type: "noop"}}
-	return &dag.Plan{Definition: &def}
+	plan, wrong := dag.NewPlan(&def)
+	if plan == nil {
+		b.t.Fatal(wrong)
+	}
+	return plan
 }
 
 // ready claims a new instance for an owner, and makes its first task ready.

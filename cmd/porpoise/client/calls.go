@@ -119,7 +119,8 @@ func (c *Client) StartWorkflow(ctx context.Context, project, workflow string, s 
 type Filter struct {
 	Project, Workflow string
 	States            []string
-	Limit             int // 0: all of them
+	Parent            string // the children of this instance; no other condition counts then
+	Limit             int    // 0: all of them
 }
 
 // Instances lists instances, newest first.
@@ -130,7 +131,11 @@ func (c *Client) Instances(ctx context.Context, f Filter) ([]Instance, error) {
 			q.Set(key, value)
 		}
 	}
-	return all[Instance](ctx, c, call{method: http.MethodGet, path: []string{"instances"}, query: q}, f.Limit)
+	path := []string{"instances"}
+	if f.Parent != "" {
+		path, q = []string{"instances", f.Parent, "children"}, nil
+	}
+	return all[Instance](ctx, c, call{method: http.MethodGet, path: path, query: q}, f.Limit)
 }
 
 // Instance reads one instance.

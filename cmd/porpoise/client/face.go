@@ -145,6 +145,8 @@ type Instance struct {
 	Priority   string            `json:"priority"`
 	OnFailure  string            `json:"on_failure"`
 	RerunOf    string            `json:"rerun_of,omitempty"`
+	ParentID   string            `json:"parent_instance_id,omitempty"`
+	ParentTask string            `json:"parent_task,omitempty"`
 	CreatedBy  string            `json:"created_by"`
 	CreatedAt  Time              `json:"created_at"`
 	StartedAt  Time              `json:"started_at"`
@@ -180,6 +182,7 @@ type Task struct {
 	StartedAt  Time              `json:"started_at"`
 	FinishedAt Time              `json:"finished_at"`
 	Outputs    map[string]string `json:"outputs,omitempty"`
+	ChildID    string            `json:"child_instance_id,omitempty"`
 }
 
 // TaskOver says that a state of a task is final for its round.
@@ -206,6 +209,7 @@ type Attempt struct {
 	ExitCode     int              `json:"exit_code"`
 	LogBytes     int64            `json:"log_bytes"`
 	Tail         string           `json:"tail,omitempty"`
+	ChildID      string           `json:"child_instance_id,omitempty"`
 }
 
 // Event is one line of an instance's history.

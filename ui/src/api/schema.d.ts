@@ -348,6 +348,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/instances/{id}/children": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the instances that its sub_workflow tasks made, newest first
+         * @description For viewers of the project and above.
+         */
+        get: operations["list-children"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances/{id}/events": {
         parameters: {
             query?: never;
@@ -1514,6 +1534,11 @@ export interface components {
     schemas: {
         Attempt: {
             /**
+             * @description The child instance that the attempt of a sub_workflow task waits, or waited, for.
+             * @example 42
+             */
+            child_instance_id?: string;
+            /**
              * Format: date-time
              * @example 2026-11-21T12:00:00.000Z
              */
@@ -1990,6 +2015,13 @@ export interface components {
             params: {
                 [key: string]: string;
             };
+            /**
+             * @description The instance that this one is a child of; absent for none.
+             * @example 42
+             */
+            parent_instance_id?: string;
+            /** @description The sub_workflow task of the parent that made it. */
+            parent_task?: string;
             priority: string;
             project: string;
             reason?: string;
@@ -2779,7 +2811,7 @@ export interface components {
              * @description Instead of the definition's.
              * @enum {string}
              */
-            on_failure?: "continue" | "end";
+            on_failure?: "continue" | "end" | "compensate";
             /** @description Values of declared parameters. */
             params?: {
                 [key: string]: string | number | boolean;
@@ -2852,6 +2884,11 @@ export interface components {
              * @description The number of its latest attempt; 0 before the first.
              */
             attempts: number;
+            /**
+             * @description The child instance of the latest attempt of a sub_workflow task.
+             * @example 42
+             */
+            child_instance_id?: string;
             /**
              * Format: date-time
              * @example 2026-11-21T12:00:00.000Z
@@ -4725,6 +4762,97 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Instance"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-children": {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+                /** @description Items per page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListInstance"];
                 };
             };
             /** @description Bad Request */

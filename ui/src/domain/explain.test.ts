@@ -7,7 +7,14 @@ import { remedyOf, rootCauses, sentenceOf, whyKeys } from "./explain";
 // The server's tests keep this list equal to what its sources write.
 const codes: string[] = JSON.parse(readFileSync(new URL("../../../apiserver/testdata/explain_codes.json", import.meta.url), "utf8"));
 
-const argsOf: Record<string, string>[] = [{}, { task: "a" }, { task: "a", worker: "w" }, { task: "a", needs: "1" }];
+const argsOf: Record<string, string>[] = [
+  { task: "a", child: "5" },
+  {},
+  { task: "a" },
+  { task: "a", worker: "w" },
+  { task: "a", needs: "1" },
+  { task: "a", reason: "when" },
+];
 
 describe("reasons", () => {
   it.each(codes)("%s has a sentence in both languages", (code) => {

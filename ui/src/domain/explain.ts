@@ -58,6 +58,9 @@ export const whyKeys = [
   "taskSuccess",
   "forcedSuccess",
   "skipped",
+  "passedOver",
+  "comesLast",
+  "undoes",
   "disabled",
   "killed",
   "taskFailed",
@@ -80,6 +83,9 @@ export const whyKeys = [
   "noSlots",
   "noFreeSlot",
   "workerGone",
+  "runningChild",
+  "killingChild",
+  "child",
   "held",
   "holdsPlace",
   "placeAhead",
@@ -107,13 +113,22 @@ const table: Record<string, Choose> = {
   waiting: (e, args) => (args.needs !== undefined ? "waiting" : (e.causes ?? []).length > 0 ? "waitingBegin" : "waitingItself"),
   ready: always("ready"),
   dispatched: always("dispatched"),
-  running: (_, args) => (args.task === undefined ? "instanceRunning" : args.worker === undefined ? "runningWait" : "running"),
+  running: (_, args) =>
+    args.task === undefined
+      ? "instanceRunning"
+      : args.child !== undefined
+        ? "runningChild"
+        : args.worker === undefined
+          ? "runningWait"
+          : "running",
   retry_wait: always("retryWait"),
-  killing: always("killing"),
+  killing: (_, args) => (args.child === undefined ? "killing" : "killingChild"),
   upstream_failed: always("upstreamFailed"),
   success: ofTask("taskSuccess", "success"),
   forced_success: always("forcedSuccess"),
-  skipped: always("skipped"),
+  skipped: (_, args) => (args.reason === undefined ? "skipped" : "passedOver"),
+  waiting_undo: always("undoes"),
+  waiting_finally: always("comesLast"),
   disabled: always("disabled"),
   killed: always("killed"),
   failed: ofTask("taskFailed", "failed"),
@@ -133,6 +148,7 @@ const table: Record<string, Choose> = {
   no_slots: always("noSlots"),
   no_free_slot: always("noFreeSlot"),
   worker_gone: always("workerGone"),
+  child: always("child"),
   held: always("held"),
   holds_place: always("holdsPlace"),
   place_ahead: always("placeAhead"),
@@ -148,6 +164,7 @@ const counted: Partial<Record<WhyKey, string>> = {
   waiting: "needs",
   taskFailed: "attempt",
   instanceRunning: "open",
+  comesLast: "open",
   pausing: "active",
   paused: "open",
   stopping: "active",

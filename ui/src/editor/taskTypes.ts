@@ -16,6 +16,7 @@ const basic: readonly TaskTypeEntry[] = [
   { type: "python", category: "run", description: "" },
   { type: "http", category: "run", description: "" },
   { type: "noop", category: "flow", description: "" },
+  { type: "sub_workflow", category: "flow", description: "" },
 ];
 
 /** useTaskTypes gives the types in the order in which people see them. */

@@ -112,6 +112,11 @@ export function InstanceHead({ instance, tasks, onIntent }: Props) {
             {t("run.rerunOf", { id: i.rerun_of })}
           </Link>
         )}
+        {i.parent_instance_id && (
+          <Link to="/p/$project/r/$id" params={{ project: i.project, id: i.parent_instance_id }}>
+            {t("run.parent", { id: i.parent_instance_id, task: i.parent_task ?? "" })}
+          </Link>
+        )}
         <span className="counts-line">
           {counts.map(([state, n]) => (
             <span key={state} className="count-pair">

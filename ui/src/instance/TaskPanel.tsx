@@ -1,4 +1,5 @@
 import { ActionIcon, Button, SegmentedControl } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import { X } from "lucide-react";
 import type { Attempt, Instance, Task } from "../api/client";
 import { taskVerbs } from "../domain/states";
@@ -84,6 +85,11 @@ export function TaskPanel({ instance, task, name, attempts, loading, search, set
             )}
           </div>
         </>
+      )}
+      {task?.child_instance_id && (
+        <Link className="task-child" to="/p/$project/r/$id" params={{ project: instance.project, id: task.child_instance_id }}>
+          {t("run.child", { id: task.child_instance_id })}
+        </Link>
       )}
       {intents.length > 0 && (
         <div className="task-actions">

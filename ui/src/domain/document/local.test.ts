@@ -28,6 +28,8 @@ const serverOnly: readonly RegExp[] = [
   /outputs\[\d+\] duplicate_name$/,
   /^scripts: .*script required$/,
   /^wait: .*for required$/,
+  /\.(then\[\d+\]|else\[\d+\]|when|join) (unknown_task|duplicate_edge)$/,
+  /^compensate: .*\.compensate\./,
 ];
 
 describe("findings of the page itself", () => {

@@ -20,8 +20,7 @@ export function textsOf(x: unknown): string[] {
 }
 
 // Keys that the server knows, and answers with "not available yet".
-const later = new Set(["concurrency", "when", "environment", "task_group", "delay", "compensate", "uses", "cache", "on_lost", "raw"]);
-const laterWords = new Set(["compensate"]);
+const later = new Set(["concurrency", "environment", "task_group", "delay", "uses", "cache", "on_lost", "raw"]);
 
 /** numberForm is a number as JSON writes it: YAML's other forms are texts to the server. */
 const numberForm = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
@@ -93,7 +92,7 @@ export class Shapes {
       if (value === "") {
         if (needed) this.add(path, "required");
       } else if (words.length > 0 && !words.includes(value)) {
-        if (!laterWords.has(value)) this.add(path, "not_in_enum", value, { allowed: words });
+        this.add(path, "not_in_enum", value, { allowed: words });
       } else if (typeof schema.maxLength === "number" && value.length > schema.maxLength) this.add(path, "too_large", value.slice(0, 64));
     }
   }

@@ -1,0 +1,168 @@
+package dag
+
+import "fmt"
+
+// child is a child instance as its parent's auditor knows it.
+type child struct {
+	task, number int // the attempt that waits for it
+	ended        bool
+	told         bool // to stop
+	paused       bool // or told to pause
+	success      bool
+}
+
+// carryOutChildren makes children and passes wishes on to them, as a store would.
+func (a *auditor) carryOutChildren(fx Effects) {
+	for _, row := range fx.Attempts {
+		if row.Worker == "" {
+			delete(a.queue, row.Task)
+		}
+	}
+	for _, c := range fx.Children {
+		if a.children[c.ID] != nil || a.in.Tasks[c.Task].Attempt.Child != c.ID || a.in.Tasks[c.Task].Attempts != c.Number {
+			a.fail("child %+v is made for an attempt that does not wait for it", c)
+		}
+		a.children[c.ID] = &child{task: c.Task, number: c.Number}
+	}
+	for _, o := range fx.Orders {
+		c := a.children[o.Child]
+		switch {
+		case c == nil:
+			a.fail("%+v is about a child that was never made", o)
+		case o.Verb == VerbRecover:
+			if !c.ended || c.success {
+				a.fail("%+v is about child %+v", o, c)
+			}
+			*c = child{task: c.task, number: o.Number}
+		case c.ended:
+			a.fail("%+v is about a child that has ended", o)
+		case o.Verb == VerbStop:
+			c.told = true
+		default:
+			c.paused = o.Verb == VerbPause
+		}
+	}
+}
+
+// checkChildren: whoever waits for a child waits for one that runs, that is paused as its parent is, and
+// that was told to stop where the attempt is being ended; no child runs on without either.
+func (a *auditor) checkChildren() {
+	waited := map[int64]bool{}
+	for i := range a.in.Tasks {
+		t := &a.in.Tasks[i]
+		if a.plan.Definition.Tasks[i].Type != TypeSubWorkflow || t.Attempt.Number == 0 {
+			continue
+		}
+		c := a.children[t.Attempt.Child]
+		if c == nil || c.task != i || c.number != t.Attempt.Number || c.ended || t.Child != t.Attempt.Child {
+			a.fail("attempt %+v waits for child %+v", t.Attempt, c)
+		}
+		waited[t.Attempt.Child] = true
+		paused := a.in.State == InstancePausing || a.in.State == InstancePaused
+		if c.told != (t.State == TaskKilling) || !c.told && c.paused != paused {
+			a.fail("instance %s, attempt %+v, but its child is %+v", a.in.State, t.Attempt, c)
+		}
+	}
+	for id, c := range a.children {
+		if !waited[id] && !c.ended && !c.told {
+			a.fail("child %d of task %d runs on and nobody waits for it: %+v", id, c.task, c)
+		}
+	}
+}
+
+// refusedAtOnce says that a task was started and failed in one step.
+func refusedAtOnce(ev Input, i int, was, is TaskState) bool {
+	l, ok := ev.(Launch)
+	return ok && l.Task == i && l.Reason != "" && was.CanFollow(TaskRunning) && TaskRunning.CanFollow(is)
+}
+
+// dependent draws a task that waits for other runs, or -1.
+func (w *world) dependent() int {
+	return w.pick("dependent", func(t *TaskInstance) bool {
+		return t.State == TaskRunning && t.Attempt.Worker == "" && t.Attempt.Child == 0 && t.NextAt == 0
+	})
+}
+
+// decides ends a wait for other runs, or tells one that is not waited for any more.
+func (w *world) decides() {
+	i := w.dependent()
+	if i < 0 {
+		return
+	}
+	if die(w.t, "older", 3) == 0 {
+		if fx := w.step(Decided{Task: i, Number: w.in.Tasks[i].Attempts - 1, Success: true}); !fx.Stale {
+			w.fail("the word about an older attempt of task %d was heard", i)
+		}
+		return
+	}
+	w.decide(i)
+}
+
+func (w *world) decide(i int) {
+	ev := Decided{Task: i, Number: w.in.Tasks[i].Attempts, Success: die(w.t, "succeeds", 1) == 0, Message: "it did not"}
+	if ev.Success {
+		ev.Outputs = map[string]string{"n": "1", "other": "x"}
+	}
+	if fx := w.step(ev); fx.Stale || ev.Success && len(w.in.Tasks[i].Outputs) != 1 {
+		w.fail("%+v gave %+v, outputs %v", ev, fx, w.in.Tasks[i].Outputs)
+	}
+}
+
+func waitsForChild(t *TaskInstance) bool { return t.Attempt.Child != 0 }
+
+// launch starts a task whose attempts are children, now and then in vain.
+func (w *world) launch(i int) {
+	ev := Launch{Task: i}
+	switch recovers := w.in.Recovers(i); {
+	case die(w.t, "refused", 9) == 0:
+		ev.Reason, ev.Message = ReasonChildRefused, "there is no such workflow"
+	case !recovers || die(w.t, "anew", 9) == 0:
+		ev.Child = &Child{ID: int64(100 + len(w.children)), WorkflowID: 3, Version: 1}
+	}
+	w.step(ev)
+}
+
+// childEnds ends a child, or says so of one that nobody waits for.
+func (w *world) childEnds() {
+	i := w.pick("child", waitsForChild)
+	if i < 0 {
+		return
+	}
+	a := w.in.Tasks[i].Attempt
+	if wrong := die(w.t, "wrong", 7); wrong < 3 {
+		ev := ChildEnded{ID: int64(die(w.t, "row", 1)), Task: i, Number: a.Number, Child: a.Child, State: InstanceFailed}
+		switch wrong {
+		case 0:
+			ev.Number--
+		case 1:
+			ev.Child++
+		default:
+			ev.State = InstanceRunning
+		}
+		if fx := w.step(ev); fx.Changed || fx.Stale != (ev.ID == 0) || len(fx.Applied) != int(ev.ID) {
+			w.fail("%+v was heard: %+v", ev, fx)
+		}
+		return
+	}
+	w.endChild(i)
+}
+
+func (w *world) endChild(i int) {
+	a := w.in.Tasks[i].Attempt
+	ev := ChildEnded{
+		Task: i, Number: a.Number, Child: a.Child, Message: "it ended",
+		State: draw(w.t, "ends", []InstanceState{InstanceSuccess, InstanceSuccess, InstanceFailed, InstanceFailed, InstanceStopped, InstanceQuarantined}),
+	}
+	if ev.State == InstanceSuccess {
+		ev.Outputs = map[string]string{"n": fmt.Sprint(a.Number), "other": "x"}
+	}
+	c := w.children[a.Child]
+	c.ended, c.success = true, ev.State == InstanceSuccess
+	fx := w.step(ev)
+	if n := w.in.Tasks[i].Outputs; c.success && (len(n) != 1 || n["n"] == "") {
+		w.fail("task %d has outputs %v of its child", i, n)
+	}
+	if fx.Stale || w.in.Tasks[i].Attempt.Number == a.Number {
+		w.fail("%+v was not heard: %+v", ev, fx)
+	}
+}
