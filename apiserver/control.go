@@ -202,7 +202,7 @@ func (s *Server) rerunAnew(ctx context.Context, o RerunOptions) (*controlledAnsw
 		return nil, fmt.Errorf("read workflow %d: %w", old.WorkflowID, err)
 	}
 	again := StartOptions{
-		Params: o.Params, Version: o.Version, ScheduleTime: Time(old.ScheduleTime), StartTasks: o.Tasks, Scope: o.Scope,
+		Params: o.Params, Version: o.Version, ScheduleTime: Time(old.ScheduleTime), Timezone: old.Timezone, StartTasks: o.Tasks, Scope: o.Scope,
 		DryRun: old.DryRun, WorkerGroup: old.WorkerGroup, Priority: priorityName(old.Priority), OnFailure: string(old.OnFailure),
 	}
 	if again.Version == 0 {

@@ -25,6 +25,7 @@ type Instance struct {
 	Owner        string            `json:"owner,omitempty" doc:"The master that drives it."`
 	Epoch        int64             `json:"epoch" doc:"How often a master has taken it; what an older epoch writes is refused."`
 	ScheduleTime Time              `json:"schedule_time,omitempty"`
+	Timezone     string            `json:"timezone,omitempty" doc:"Whose calendar the dates in parameters are of; absent is UTC."`
 	Params       map[string]string `json:"params" nullable:"false"`
 	StartTasks   []string          `json:"start_tasks,omitempty"`
 	Scope        dag.Scope         `json:"scope,omitempty"`
@@ -172,7 +173,7 @@ func (s *Server) instanceRoutes() {
 func instanceFace(r sql.InstanceRow) Instance {
 	in := Instance{
 		ID: ID(r.ID), Project: r.Project, Workflow: r.Workflow, Version: r.Version, State: r.State, Reason: r.Reason, Round: r.Round, Seq: r.Seq,
-		ScheduleTime: Time(r.ScheduleTime), Params: r.Params, StartTasks: r.StartTasks, Scope: r.Scope, DryRun: r.DryRun, WorkerGroup: r.WorkerGroup,
+		ScheduleTime: Time(r.ScheduleTime), Timezone: r.Timezone, Params: r.Params, StartTasks: r.StartTasks, Scope: r.Scope, DryRun: r.DryRun, WorkerGroup: r.WorkerGroup,
 		Priority: priorityName(r.Priority), OnFailure: r.OnFailure, RerunOf: ID(r.RerunOf), ParentID: ID(r.Parent.Instance), ParentTask: r.Parent.Task, CreatedBy: r.CreatedBy,
 		CreatedAt: Time(r.CreatedAt), StartedAt: Time(r.StartedAt), FinishedAt: Time(r.FinishedAt), Deadline: Time(r.Deadline),
 	}

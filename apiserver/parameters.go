@@ -24,6 +24,7 @@ type PreviewOptions struct {
 	Version      int             `json:"version,omitempty" minimum:"0" maximum:"2147483647" doc:"0 or absent is the published version."`
 	Params       map[string]Text `json:"params,omitempty" maxProperties:"1000" doc:"As a start would give them."`
 	ScheduleTime Time            `json:"schedule_time,omitempty" doc:"The moment that built-in dates are about; absent is now."`
+	Timezone     string          `json:"timezone,omitempty" maxLength:"64" doc:"Whose calendar dates are of, as an IANA name; absent is UTC."`
 	InstanceID   ID              `json:"instance_id,omitempty" doc:"An instance of the workflow whose outputs stand for those of the tasks above; without one they are unresolved."`
 	Task         string          `json:"task,omitempty" maxLength:"512" doc:"The task to work out; absent is the workflow itself."`
 }
@@ -39,14 +40,14 @@ type ParameterPreview struct {
 type PreviewedParam struct {
 	Name   string      `json:"name"`
 	Value  string      `json:"value" doc:"At most 16 KiB; one that was cut ends with …"`
-	Type   string      `json:"type" enum:"string,integer,number,boolean"`
-	Origin string      `json:"origin" enum:"start,task,output,workflow,built_in" doc:"Of the value, which is that of the first in chain."`
+	Type   string      `json:"type" enum:"string,integer,number,boolean,date,list"`
+	Origin string      `json:"origin" enum:"start,task,output,workflow,project,built_in" doc:"Of the value, which is that of the first in chain."`
 	Chain  []ChainLink `json:"chain" nullable:"false" doc:"Every source that has the name, the strongest first."`
 }
 
 // ChainLink is one source of a parameter.
 type ChainLink struct {
-	Origin string `json:"origin" enum:"start,task,output,workflow,built_in"`
+	Origin string `json:"origin" enum:"start,task,output,workflow,project,built_in"`
 	Value  string `json:"value" doc:"A default that a start's value hides is shown as it is written."`
 	From   string `json:"from,omitempty" doc:"The task of an output."`
 }
@@ -87,7 +88,8 @@ func (s *Server) previewParameters(ctx context.Context, in *previewParameters) (
 		return nil, err
 	}
 	given := startParams(o.Params)
-	wrong := scheduleTimeErrors(dag.Millis(o.ScheduleTime))
+	where, wrong := location(o.Timezone)
+	wrong = append(wrong, scheduleTimeErrors(dag.Millis(o.ScheduleTime))...)
 	for _, e := range dag.CheckParams(plan.Definition, given) {
 		if e.Code != document.CodeRequired { // a missing one is told as unresolved
 			wrong = append(wrong, e)
@@ -109,8 +111,12 @@ func (s *Server) previewParameters(ctx context.Context, in *previewParameters) (
 			return nil, err
 		}
 	}
+	project, err := s.projectValues(ctx, w.ProjectID)
+	if err != nil {
+		return nil, err
+	}
 	trace, err := dag.TraceTask(inst, task, dag.Facts{
-		Project: w.Project, Workflow: w.Name, WorkflowID: w.ID, Version: version, ScheduleTime: dag.Millis(o.ScheduleTime), Now: s.at(),
+		Project: w.Project, Workflow: w.Name, ProjectID: w.ProjectID, WorkflowID: w.ID, Version: version, ScheduleTime: dag.Millis(o.ScheduleTime), Now: s.at(), Location: where, ProjectParams: project,
 	})
 	if err != nil {
 		return nil, err // a value that does not fit where it is put: a FieldError

@@ -170,6 +170,7 @@ func (s *Server) route() error {
 	s.projectRoutes()
 	s.memberRoutes()
 	s.taskGroupRoutes()
+	s.projectParamRoutes()
 	s.workflowRoutes()
 	s.versionRoutes()
 	s.validateRoutes()

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,11 +10,14 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/porpoise/porpoise/apiserver/watch"
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/document"
+	"github.com/porpoise/porpoise/dag/moment"
 	"github.com/porpoise/porpoise/internal/failpoint"
 	"github.com/porpoise/porpoise/sql"
 )
@@ -21,7 +25,7 @@ import (
 // Text is a parameter's value. Numbers and booleans are taken as they are written.
 type Text string
 
-// UnmarshalJSON keeps a string's meaning, and a number's or boolean's very digits.
+// UnmarshalJSON keeps a string's meaning, a number's or boolean's very digits, and a list as JSON.
 func (t *Text) UnmarshalJSON(raw []byte) error {
 	if len(raw) > 0 && raw[0] == '"' {
 		var s string
@@ -31,13 +35,20 @@ func (t *Text) UnmarshalJSON(raw []byte) error {
 		*t = Text(s)
 		return nil
 	}
+	if len(raw) > 0 && raw[0] == '[' {
+		var b bytes.Buffer
+		if err := json.Compact(&b, raw); err != nil {
+			return fmt.Errorf("read a list: %w", err)
+		}
+		raw = b.Bytes()
+	}
 	*t = Text(raw)
 	return nil
 }
 
 // Schema describes a value; huma asks for it.
 func (Text) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean}}}
+	return &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeNumber}, {Type: huma.TypeBoolean}, {Type: huma.TypeArray, Items: &huma.Schema{}}}}
 }
 
 // StartOptions is how a workflow is to be run; all of it is optional.
@@ -45,6 +56,7 @@ type StartOptions struct {
 	Params       map[string]Text `json:"params,omitempty" maxProperties:"1000" doc:"Values of declared parameters."`
 	Version      int             `json:"version,omitempty" minimum:"0" maximum:"2147483647" doc:"0 or absent is the published version."`
 	ScheduleTime Time            `json:"schedule_time,omitempty" doc:"The moment that time expressions are about; absent is now."`
+	Timezone     string          `json:"timezone,omitempty" maxLength:"64" doc:"Whose calendar the dates in parameters are of, as an IANA name; absent is UTC."`
 	StartTasks   []string        `json:"start_tasks,omitempty" maxItems:"10000" doc:"Run only these, and what scope adds."`
 	Scope        string          `json:"scope,omitempty" enum:"only,upstream,downstream" doc:"What start_tasks bring along; absent is downstream."`
 	DryRun       bool            `json:"dry_run,omitempty" doc:"Go through the graph without running a task."`
@@ -147,7 +159,7 @@ func (s *Server) wish(ctx context.Context, w sql.Workflow, version int, o StartO
 		return sql.Start{}, nil, err
 	}
 	start = sql.Start{
-		WorkflowID: w.ID, ProjectID: w.ProjectID, Version: version, ScheduleTime: dag.Millis(o.ScheduleTime),
+		WorkflowID: w.ID, ProjectID: w.ProjectID, Version: version, ScheduleTime: dag.Millis(o.ScheduleTime), Timezone: o.Timezone,
 		StartTasks: o.StartTasks, Scope: dag.Scope(o.Scope), DryRun: o.DryRun, WorkerGroup: o.WorkerGroup,
 		OnFailure: dag.OnFailure(o.OnFailure), By: callOf(ctx).who.name, At: s.at(),
 	}
@@ -167,7 +179,8 @@ func (s *Server) wish(ctx context.Context, w sql.Workflow, version int, o StartO
 	if o.WorkerGroup != "" {
 		wrong = append(wrong, dag.CheckName("worker_group", o.WorkerGroup)...)
 	}
-	wrong = append(wrong, scheduleTimeErrors(start.ScheduleTime)...)
+	_, badZone := location(o.Timezone)
+	wrong = append(append(wrong, scheduleTimeErrors(start.ScheduleTime)...), badZone...)
 	if o.Scope != "" && len(o.StartTasks) == 0 {
 		wrong = append(wrong, dag.FieldError{Field: "scope", Code: "needs_start_tasks", Message: "means something only together with start_tasks"})
 	}
@@ -213,6 +226,15 @@ func scheduleTimeErrors(at dag.Millis) []dag.FieldError {
 		return nil
 	}
 	return []dag.FieldError{{Field: "schedule_time", Code: "out_of_range", Message: "must be between 1970 and 2200"}}
+}
+
+// location is that of a timezone's name.
+func location(timezone string) (*time.Location, []dag.FieldError) {
+	loc, err := moment.Location(timezone)
+	if err != nil {
+		return nil, []dag.FieldError{{Field: "timezone", Code: document.CodeInvalid, Value: document.Shown(timezone), Message: err.Error()}}
+	}
+	return loc, nil
 }
 
 // start writes the wish, and only then tells anybody.

@@ -3,6 +3,9 @@ package apiserver
 import (
 	"slices"
 	"testing"
+	"time"
+
+	"github.com/porpoise/porpoise/dag"
 )
 
 func TestStartNamesTheTasksInItsScope(t *testing.T) {
@@ -43,4 +46,38 @@ func TestStartNamesTheTasksInItsScope(t *testing.T) {
 	if got.ID == "" || !slices.Equal(got.Tasks, []string{"b", "c"}) || w.Header().Get("Location") == "" {
 		t.Errorf("started %+v", got)
 	}
+}
+
+// TestDatesOfAStartAreThoseOfItsTimezone looks at an instance's values, and at those of
+// its rerun.
+func TestDatesOfAStartAreThoseOfItsTimezone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.must(201, "PUT", "/api/v1/projects/alpha", "")
+	const one = "/api/v1/projects/alpha/workflows/daily"
+	b.must(201, "PUT", one, "name: daily\nparams: {day: '$[yyyy-MM-dd-1]'}\ntasks: [{name: a, type: shell, script: 'true', env: {AT: '$[HHmm]'}}]\n", "Content-Type", yamlType)
+	started := func(path, key, body string) string {
+		id, _ := decode[map[string]any](t, b.must(202, "POST", path, body))[key].(string)
+		return id
+	}
+	id := started(one+"/start", "instance_id", `{"schedule_time":"2026-03-28T23:30:00Z","timezone":"Asia/Shanghai"}`)
+	b.drive(id, dag.Begin{}, dag.Assign{Task: 0, Worker: "w1", Incarnation: "b1", Token: "t1"},
+		dag.Report{Task: 0, Number: 1, Token: "t1", State: dag.AttemptSuccess, FinishedAt: dag.MillisOf(time.Now())})
+	again := started("/api/v1/instances/"+id+"/rerun", "id", `{"params":{}, "version": 1}`)
+	for _, id := range []string{id, again} {
+		if in := decode[Instance](t, b.must(200, "GET", "/api/v1/instances/"+id, "")); in.Timezone != "Asia/Shanghai" {
+			t.Errorf("the timezone of %s is %q", id, in.Timezone)
+		}
+		got := map[string]string{}
+		for _, query := range []string{"", "?task=a"} {
+			for _, v := range decode[List[Value]](t, b.must(200, "GET", "/api/v1/instances/"+id+"/values"+query, "")).Items {
+				got[query+v.Name] = v.Value
+			}
+		}
+		if got["day"] != "2026-03-28" || got["?task=aday"] != "2026-03-28" || got["?task=aAT"] != "0730" {
+			t.Errorf("values of %s: %v", id, got)
+		}
+	}
+	b.must(422, "POST", one+"/start", `{"timezone":"Europe/Atlantis"}`)
+	b.must(422, "POST", one+"/start", `{"timezone":"Local"}`)
 }

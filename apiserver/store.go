@@ -38,6 +38,9 @@ type ProjectStore interface {
 	ProjectByID(ctx context.Context, id int64) (sql.Project, error)
 	Projects(ctx context.Context, page sql.Page) ([]sql.Project, string, error)
 	DeleteProject(ctx context.Context, id int64) error
+	ProjectParams(ctx context.Context, projectID int64) ([]sql.ProjectParam, error)
+	PutProjectParam(ctx context.Context, p sql.ProjectParam) (sql.ProjectParam, error)
+	DeleteProjectParam(ctx context.Context, projectID int64, name string) error
 	ProjectActivities(ctx context.Context, projects []int64, since dag.Millis) (map[int64]sql.ProjectActivity, error)
 }
 

@@ -11,14 +11,13 @@ import (
 	"slices"
 
 	"github.com/porpoise/porpoise/dag"
-	"github.com/porpoise/porpoise/sql"
 )
 
 // Value is a parameter or output of an instance, and where it comes from.
 type Value struct {
 	Name      string   `json:"name"`
 	Value     string   `json:"value"`
-	Origin    string   `json:"origin" enum:"start,workflow,task,output,built_in,env" doc:"What gave the value; of several with one name the strongest is named."`
+	Origin    string   `json:"origin" enum:"start,workflow,task,output,project,built_in,env" doc:"What gave the value; of several with one name the strongest is named."`
 	From      string   `json:"from,omitempty" doc:"The task, of an output."`
 	Consumers []string `json:"consumers,omitempty" doc:"Tasks that see it and mention its name."`
 }
@@ -47,32 +46,46 @@ func (s *Server) listValues(ctx context.Context, in *listValues) (*valuesAnswer,
 	if err != nil {
 		return nil, err
 	}
+	facts, err := row.Facts()
+	if err != nil {
+		return nil, err
+	}
+	if facts.ProjectParams, err = s.projectValues(ctx, row.ProjectID); err != nil {
+		return nil, err
+	}
 	if in.Task == "" {
-		return &valuesAnswer{Body: List[Value]{Items: instanceValues(plan, inst)}}, nil
+		items, err := instanceValues(plan, inst, facts)
+		if err != nil {
+			return nil, err
+		}
+		return &valuesAnswer{Body: List[Value]{Items: items}}, nil
 	}
 	i, ok := plan.Task(in.Task)
 	if !ok || i >= len(inst.Tasks) {
 		return nil, notFound()
 	}
-	items, err := s.taskValues(row, plan, inst, i)
+	items, err := taskValues(plan, inst, i, facts)
 	if err != nil {
 		return nil, err
 	}
 	return &valuesAnswer{Body: List[Value]{Items: items}}, nil
 }
 
-// instanceValues are the parameters as the start left them, then the outputs in the order
+// instanceValues are the parameters, those of the workflow and those of the start, then the outputs in the order
 // of the definition.
-func instanceValues(plan *dag.Plan, in *dag.Instance) []Value {
+func instanceValues(plan *dag.Plan, in *dag.Instance, facts dag.Facts) ([]Value, error) {
+	trace, err := dag.TraceTask(in, -1, facts)
+	if err != nil {
+		return nil, badValue(err)
+	}
 	texts := taskTexts(plan)
 	items := []Value{}
-	for _, p := range plan.Definition.Params {
-		if _, given := in.Params[p.Name]; !given && p.Default != nil {
-			items = append(items, Value{Name: p.Name, Value: *p.Default, Origin: "workflow", Consumers: texts.mention(p.Name, nil)})
+	for _, origin := range []dag.Origin{dag.OriginWorkflow, dag.OriginStart} {
+		for _, v := range trace.Values {
+			if first := v.Chain[0]; first.Origin == origin {
+				items = append(items, Value{Name: v.Name, Value: first.Value, Origin: string(origin), Consumers: texts.mention(v.Name, nil)})
+			}
 		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(in.Params)) {
-		items = append(items, Value{Name: name, Value: in.Params[name], Origin: "start", Consumers: texts.mention(name, nil)})
 	}
 	for i := range in.Tasks {
 		below := plan.Select([]int{i}, dag.ScopeDownstream)
@@ -83,7 +96,15 @@ func instanceValues(plan *dag.Plan, in *dag.Instance) []Value {
 			})
 		}
 	}
-	return items
+	return items, nil
+}
+
+// badValue is the answer where a value does not fit where it is put.
+func badValue(err error) error {
+	if wrong, ok := errors.AsType[dag.FieldError](err); ok {
+		return problem(http.StatusConflict, wrong.Message, wrong)
+	}
+	return fmt.Errorf("resolve parameters: %w", err)
 }
 
 // texts are what a person wrote into each task.
@@ -120,33 +141,25 @@ func (t texts) mention(name string, sees []bool) []string {
 }
 
 // taskValues resolves a task as its master does, and names the origin of each value.
-func (s *Server) taskValues(row sql.InstanceRow, plan *dag.Plan, in *dag.Instance, i int) ([]Value, error) {
-	now := in.Tasks[i].StartedAt // built-in dates are of the attempt's time
-	if now == 0 {
-		now = s.at()
-	}
-	run, err := dag.Resolve(in, i, dag.Facts{
-		Project: row.Project, Workflow: row.Workflow, WorkflowID: row.WorkflowID, Version: row.Version, ScheduleTime: row.ScheduleTime, Now: now,
-	})
+func taskValues(plan *dag.Plan, in *dag.Instance, i int, facts dag.Facts) ([]Value, error) {
+	run, err := dag.Resolve(in, i, facts)
 	if err != nil {
-		if wrong, ok := errors.AsType[dag.FieldError](err); ok {
-			return nil, problem(http.StatusConflict, wrong.Message, wrong)
-		}
-		return nil, fmt.Errorf("resolve task %d of instance %d: %w", i, row.ID, err)
+		return nil, badValue(err)
 	}
 	above := plan.Select([]int{i}, dag.ScopeUpstream)
 	above[i] = false
 	items := make([]Value, 0, len(run.Env))
 	for _, name := range slices.Sorted(maps.Keys(run.Env)) {
 		v := Value{Name: name, Value: run.Env[name]}
-		v.Origin, v.From = originOf(plan, in, i, name, v.Value, above)
+		v.Origin, v.From = originOf(plan, in, i, v, facts, above)
 		items = append(items, v)
 	}
 	return items, nil
 }
 
 // originOf finds the strongest source that gives a name, in the order of dag.Resolve.
-func originOf(plan *dag.Plan, in *dag.Instance, task int, name, value string, above []bool) (origin, from string) {
+func originOf(plan *dag.Plan, in *dag.Instance, task int, v Value, facts dag.Facts, above []bool) (origin, from string) {
+	name, value := v.Name, v.Value
 	d := &plan.Definition.Tasks[task]
 	named := func(p dag.Param) bool { return p.Name == name }
 	if slices.ContainsFunc(d.Env, func(e dag.EnvVar) bool { return e.Name == name }) {
@@ -166,6 +179,9 @@ func originOf(plan *dag.Plan, in *dag.Instance, task int, name, value string, ab
 	}
 	if slices.ContainsFunc(plan.Definition.Params, named) {
 		return "workflow", ""
+	}
+	if facts.ProjectParams[name] == value {
+		return "project", ""
 	}
 	return "built_in", ""
 }

@@ -57,6 +57,8 @@ const (
 	ParamInteger ParamType = "integer"
 	ParamNumber  ParamType = "number"
 	ParamBoolean ParamType = "boolean"
+	ParamDate    ParamType = "date" // 2026-03-29 or 20260329
+	ParamList    ParamType = "list" // JSON: ["a", 1, true]
 )
 
 // Param is a declared parameter. Default is nil where the start must give a value.
@@ -66,6 +68,8 @@ type Param struct {
 	Description string
 	Default     *string
 	Enum        []string
+	Pattern     string // of the whole value; "" for none
+	Min, Max    string // in the form of the type, or as a number of characters or values; "" for none
 }
 
 // Priority orders work of one worker group; a lower number goes first.

@@ -3,8 +3,8 @@ package dag
 import (
 	"fmt"
 	"maps"
-	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,10 +19,13 @@ const MaxValue = 100 << 10
 
 // paramText is a parameter: a plain value, or a map that says more.
 type paramText struct {
-	Type        string          `json:"type" rule:"enum=string|integer|number|boolean" doc:"What kind of value it takes; where nothing is said, that of its default."`
-	Default     *document.Text  `json:"default" doc:"The value where the start gives none."`
+	Type        string          `json:"type" rule:"enum=string|integer|number|boolean|date|list" doc:"What kind of value it takes; where nothing is said, that of its default."`
+	Default     *valueText      `json:"default" doc:"The value where the start gives none."`
 	Description string          `json:"description" rule:"max=4096" editor:"text" doc:"What the parameter is for, in words."`
-	Enum        []document.Text `json:"enum" rule:"min=1,max=1000" editor:"names" doc:"The values that it may take."`
+	Enum        []document.Text `json:"enum" rule:"min=1,max=1000" editor:"names" doc:"The values that it may take; of a list, each of its values."`
+	Pattern     string          `json:"pattern" rule:"max=256" advanced:"true" doc:"A regular expression (RE2) that the whole text fits; of a list, each of its values."`
+	Min         *document.Text  `json:"min" advanced:"true" doc:"The least number or date; of a text its characters, of a list its values."`
+	Max         *document.Text  `json:"max" advanced:"true" doc:"The greatest, likewise."`
 
 	plain bool // written as a value alone
 }
@@ -38,26 +41,28 @@ func (p *paramText) ReadDocument(d *document.Decoder, n *document.Node, at *docu
 		if p.Type == "" {
 			p.Type = string(kindOf(n.Get("default")))
 		}
-	case document.List, document.Null:
+	case document.Null:
 		d.Want(n, at, "a value, or a map with type, default, description or enum")
-	case document.Bool, document.Number, document.String:
+	case document.Bool, document.Number, document.String, document.List:
 		p.plain = true
 		p.Type = string(kindOf(n))
-		p.Default = new(document.Text)
-		*p.Default = document.Text(n.Text)
+		p.Default = new(valueText)
+		p.Default.ReadDocument(d, n, at)
 	}
 }
 
 // DescribeDocument describes both forms.
 func (paramText) DescribeDocument(s *document.Schemas) document.Schema {
 	form := s.Object(reflect.TypeFor[paramRules]())
-	return document.Schema{"anyOf": []any{document.Schema{"type": []string{"string", "number", "boolean"}}, form}}
+	return document.Schema{"anyOf": []any{s.Of(reflect.TypeFor[valueText]()), form}}
 }
 
 func kindOf(n *document.Node) ParamType {
 	switch {
 	case n == nil:
 		return ParamString
+	case n.Kind == document.List:
+		return ParamList
 	case n.Kind == document.Bool:
 		return ParamBoolean
 	case n.Kind == document.Number && document.IsInteger(n.Text):
@@ -80,7 +85,13 @@ func params(field string, entries document.Entries[paramText], ofTask bool) ([]P
 	for i := range entries {
 		e := &entries[i]
 		p := &out[i]
-		*p = Param{Name: e.Name, Type: ParamType(e.Value.Type), Description: e.Value.Description}
+		*p = Param{Name: e.Name, Type: ParamType(e.Value.Type), Description: e.Value.Description, Pattern: e.Value.Pattern}
+		if e.Value.Min != nil {
+			p.Min = string(*e.Value.Min)
+		}
+		if e.Value.Max != nil {
+			p.Max = string(*e.Value.Max)
+		}
 		if e.Value.Default != nil {
 			value := string(*e.Value.Default)
 			p.Default = &value
@@ -104,12 +115,16 @@ func params(field string, entries document.Entries[paramText], ofTask bool) ([]P
 // check holds a declared parameter's values against its own type and enum. plain says
 // that the default is the whole of it, and stands at the field itself.
 func (p *Param) check(field string, plain bool) []FieldError {
-	var errs []FieldError
+	errs := p.checkRules(field)
+	kind := p.Type
+	if kind == ParamList {
+		kind = ParamString // enum holds the values of a list
+	}
 	for i, v := range p.Enum {
 		at := field + ".enum[" + strconv.Itoa(i) + "]"
 		if err := checkValue(at, v); err != nil {
 			errs = append(errs, *err)
-		} else if message := p.Type.wrong(v); message != "" {
+		} else if message := kind.wrong(v); message != "" {
 			errs = append(errs, FieldError{Field: at, Code: document.CodeWrongType, Message: message, Value: document.Shown(v)})
 		}
 	}
@@ -123,10 +138,10 @@ func (p *Param) check(field string, plain bool) []FieldError {
 	if err := checkValue(at, *p.Default); err != nil {
 		return append(errs, *err)
 	}
-	if err := checkTimeExpression(at, *p.Default); err != nil {
+	if err := checkDates(at, *p.Default); err != nil {
 		return append(errs, *err)
 	}
-	if strings.Contains(*p.Default, "${") {
+	if moving(*p.Default) {
 		return errs // known only when it is put in; Resolve checks it then
 	}
 	if code, message := p.wrong(*p.Default); message != "" {
@@ -140,36 +155,26 @@ func (p *Param) wrong(value string) (code, message string) {
 	if message := p.Type.wrong(value); message != "" {
 		return document.CodeWrongType, message
 	}
-	if p.Enum != nil && !slices.Contains(p.Enum, value) {
-		shown := p.Enum
-		if len(shown) > 10 {
-			shown = append(slices.Clone(shown[:10]), "...")
+	if message := p.outside(value); message != "" {
+		return document.CodeOutOfRange, message
+	}
+	if p.Enum == nil && p.Pattern == "" {
+		return "", ""
+	}
+	pattern, err := regexp.Compile(wholePattern(p.Pattern)) // a wrong one is told of by itself
+	for _, part := range p.parts(value) {
+		if p.Enum != nil && !slices.Contains(p.Enum, part) {
+			shown := p.Enum
+			if len(shown) > 10 {
+				shown = append(slices.Clone(shown[:10]), "...")
+			}
+			return document.CodeNotInEnum, document.Quoted(part) + " is not one of the allowed values: " + document.Shown(strings.Join(shown, ", "))
 		}
-		return document.CodeNotInEnum, document.Quoted(value) + " is not one of the allowed values: " + document.Shown(strings.Join(shown, ", "))
+		if p.Pattern != "" && err == nil && !pattern.MatchString(part) {
+			return document.CodeInvalid, document.Quoted(part) + " does not fit the pattern " + document.Shown(p.Pattern)
+		}
 	}
 	return "", ""
-}
-
-// wrong says why value is not of the type t.
-func (t ParamType) wrong(value string) string {
-	const quotes = "; to keep it as text, put it in quotes"
-	switch t {
-	case ParamInteger:
-		if _, err := strconv.ParseInt(value, 10, 64); err != nil || !document.IsInteger(value) {
-			return "want a whole number of 64 bits, not " + document.Quoted(value)
-		}
-	case ParamNumber:
-		f, err := strconv.ParseFloat(value, 64)
-		if err != nil || !document.IsNumber(value) || math.IsInf(f, 0) {
-			return "want a number, not " + document.Quoted(value) + quotes
-		}
-	case ParamBoolean:
-		if value != "true" && value != "false" {
-			return "want true or false, not " + document.Quoted(value)
-		}
-	case ParamString:
-	}
-	return ""
 }
 
 // checkText checks what holds for every value that becomes a part of an environment

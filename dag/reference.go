@@ -63,19 +63,6 @@ func hasReferences(t *Task) bool {
 	return found
 }
 
-// checkTimeExpression refuses $[...] where time expressions will once be: a text that
-// stands there now would change its meaning on that day.
-func checkTimeExpression(field, text string) *FieldError {
-	at := strings.Index(text, "$[")
-	if at < 0 {
-		return nil
-	}
-	return &FieldError{
-		Field: field, Code: document.CodeNotAvailable, Value: document.Shown(text[at:]),
-		Message: "time expressions ($[...]) are not available yet: they come in a later version; ${system.biz.date} and ${system.datetime} are there now",
-	}
-}
-
 // references checks every ${name} of a definition against what gives names.
 type references struct {
 	def *Definition
@@ -156,12 +143,12 @@ func (r *references) expressions(i int, known func(name string) *FieldError) {
 
 // builtinOnly is what a workflow's parameter may refer to.
 func (r *references) builtinOnly(name string) *FieldError {
-	if isBuiltin(name) {
+	if _, ok := projectName(nil, name); ok || isBuiltin(name) {
 		return nil
 	}
 	return &FieldError{
 		Code: CodeUnknownName, Value: document.Shown(name), Args: Args{"name": document.Shown(name)},
-		Message: "${" + document.Shown(name) + "} is not known here: a workflow's parameter can refer to built-in names only: " + strings.Join(builtinNames(), ", "),
+		Message: "${" + document.Shown(name) + "} is not known here: a workflow's parameter can refer to project.name and to built-in names only: " + strings.Join(builtinNames(), ", "),
 	}
 }
 
@@ -184,6 +171,9 @@ func (r *references) known(i int, name string, own bool) *FieldError {
 			Code: CodeUnknownName, Value: document.Shown(name), Args: Args{"name": document.Shown(name), "task": t.Name},
 			Message: "${" + document.Shown(name) + "} is not known here: " + why,
 		}
+	}
+	if _, ok := projectName(r.plan, name); ok {
+		return nil
 	}
 	if task, output, ok := cutLast(name); ok {
 		from, exists := r.index[task]

@@ -14,18 +14,27 @@ import (
 // Facts are what an instance does not know of itself and its built-in parameters tell.
 type Facts struct {
 	Project, Workflow string
+	ProjectID         int64
 	WorkflowID        int64
 	Version           int
 	ScheduleTime      Millis // zero for a start by hand
-	Now               Millis
+	Now               Millis // when the instance was started
+	// Location is where the dates of its parameters are those of a calendar; nil is UTC.
+	Location *time.Location
+	// ProjectParams are the parameters of the instance's project, by name; they are not changed.
+	ProjectParams map[string]string
 }
 
-// base is the moment that built-in dates are reckoned from.
+// base is the moment that dates are reckoned from.
 func (f Facts) base() time.Time {
+	at := f.Now
 	if f.ScheduleTime != 0 {
-		return f.ScheduleTime.Time()
+		at = f.ScheduleTime
 	}
-	return f.Now.Time()
+	if f.Location == nil {
+		return at.Time()
+	}
+	return at.Time().In(f.Location)
 }
 
 // TaskRun is a task made ready for a worker: parameters are put in.
@@ -49,8 +58,15 @@ var builtins = [...]struct {
 	{"system_workflow_instance_id", func(in *Instance, _ string, _ Facts) string { return strconv.FormatInt(in.ID, 10) }},
 	{"system_workflow_name", func(_ *Instance, _ string, f Facts) string { return f.Workflow }},
 	{"system_project_name", func(_ *Instance, _ string, f Facts) string { return f.Project }},
-	{"system_task_name", func(_ *Instance, task string, _ Facts) string { return task }},
+	{"system_task_name", nameOfTask},
+	// The names that DolphinScheduler has for the same.
+	{"system_workflow_definition_name", func(_ *Instance, _ string, f Facts) string { return f.Workflow }},
+	{"system_workflow_definition_code", func(_ *Instance, _ string, f Facts) string { return strconv.FormatInt(f.WorkflowID, 10) }},
+	{"system_project_code", func(_ *Instance, _ string, f Facts) string { return strconv.FormatInt(f.ProjectID, 10) }},
+	{"system_task_definition_name", nameOfTask},
 }
+
+func nameOfTask(_ *Instance, task string, _ Facts) string { return task }
 
 func builtinNames() []string {
 	names := make([]string, len(builtins))
@@ -87,9 +103,10 @@ func isBuiltin(name string) bool {
 
 // Resolve puts the parameters into a task that is about to be dispatched. Its
 // environment holds every parameter and output that the task sees, byte for byte,
-// and its own env on top; its text fields have each ${name} replaced once. Of values
+// and its own env on top; its text fields have each ${name} replaced once, values of
+// params and env each $[...] too. Of values
 // with one name the first of these wins: the start's, the task's own, outputs of
-// ancestors (the nearest), the workflow's, built-in ones. The error is a FieldError:
+// ancestors (the nearest), the workflow's, the project's, built-in ones. The error is a FieldError:
 // a name without a value, or a value that does not fit where it is put.
 func Resolve(in *Instance, task int, facts Facts) (TaskRun, error) {
 	r := resolver{in: in, task: task, t: &in.plan.Definition.Tasks[task]}
@@ -100,7 +117,7 @@ func Resolve(in *Instance, task int, facts Facts) (TaskRun, error) {
 	// The task's env refers to parameters, never to itself: order means nothing there.
 	own := make([]string, len(r.t.Env))
 	for i, e := range r.t.Env {
-		value, err := expand(e.Value, r.lookup)
+		value, err := datedExpand(e.Value, r.base, r.lookup)
 		if err != nil {
 			return TaskRun{}, r.at(err, document.FieldKey("env", e.Name))
 		}
@@ -133,10 +150,12 @@ func Resolve(in *Instance, task int, facts Facts) (TaskRun, error) {
 
 // resolver gathers the values of one task.
 type resolver struct {
-	in     *Instance
-	task   int
-	t      *Task
-	values map[string]string
+	in      *Instance
+	task    int
+	t       *Task
+	base    time.Time // what dates are reckoned from
+	project map[string]string
+	values  map[string]string
 	// trace is where each value came from, weakest first; nil for a real run.
 	trace map[string][]Link
 }
@@ -163,11 +182,16 @@ func (r *resolver) at(err *FieldError, field string) FieldError {
 // parameters fills values, the weakest source first.
 func (r *resolver) parameters(facts Facts) *FieldError {
 	def := r.in.plan.Definition
+	r.base = facts.base()
 	r.values = make(map[string]string, len(builtins)+len(def.Params)+len(r.t.Params)+len(r.t.Env)+8)
 	for i := range builtins {
 		r.put(builtins[i].name, builtins[i].value(r.in, r.t.Name, facts), OriginBuiltin, "")
 	}
-	// Workflow parameters refer to built-in names alone, so that lookups among values
+	r.project = facts.ProjectParams
+	for name, value := range r.project {
+		r.put(name, value, OriginProject, "")
+	}
+	// Workflow parameters refer to built-in names and to the project's alone, so that lookups among values
 	// must not find the ones before them: they are put in together, afterwards.
 	if err := r.declared("params", def.Params, OriginWorkflow); err != nil {
 		return err
@@ -201,7 +225,7 @@ func (r *resolver) declared(field string, params []Param, origin Origin) *FieldE
 			}
 			continue
 		}
-		value, err := expand(*p.Default, r.lookup)
+		value, err := datedExpand(*p.Default, r.base, r.lookup)
 		if err == nil && value != *p.Default {
 			if code, message := p.wrong(value); message != "" {
 				err = &FieldError{Code: code, Message: message, Value: document.Shown(value)}
@@ -230,6 +254,13 @@ func (r *resolver) lookup(name string) (string, *FieldError) {
 	}
 	missing := func(why string) *FieldError {
 		return &FieldError{Code: CodeUnknownName, Value: document.Shown(name), Message: "there is no value for ${" + document.Shown(name) + "}: " + why}
+	}
+	if param, ok := projectName(r.in.plan, name); ok {
+		value, ok := r.project[param]
+		if !ok {
+			return "", missing("the project has no parameter " + document.Quoted(param))
+		}
+		return value, nil
 	}
 	task, output, ok := cutLast(name)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 )
 
 func facts() Facts {
-	return Facts{Project: "shop", Workflow: "w", WorkflowID: 1, Version: 3, ScheduleTime: MillisOf(time.Date(2024, 3, 1, 0, 30, 5, 0, time.UTC))}
+	return Facts{Project: "shop", Workflow: "w", ProjectID: 7, WorkflowID: 1, Version: 3, ScheduleTime: MillisOf(time.Date(2024, 3, 1, 0, 30, 5, 0, time.UTC))}
 }
 
 func resolve(t *testing.T, in *Instance, task string) TaskRun {
@@ -46,6 +46,7 @@ tasks:
 		"a": "workflow", "b": "output", "c": "task", "d": awkward, "E": "workflow output task " + awkward,
 		"system_biz_date": "mine", "system_biz_curdate": "20240301", "system_datetime": "20240301003005",
 		"system_workflow_instance_id": "42", "system_workflow_name": "w", "system_project_name": "shop", "system_task_name": "t",
+		"system_workflow_definition_name": "w", "system_workflow_definition_code": "1", "system_project_code": "7", "system_task_definition_name": "t",
 	}
 	if !maps.Equal(env, want) {
 		t.Errorf("env = %q\nwant  %q", env, want)

@@ -19,10 +19,11 @@ const (
 	OriginTask     Origin = "task"     // the task's own params
 	OriginOutput   Origin = "output"   // an output of a task above; the nearest one wins
 	OriginWorkflow Origin = "workflow" // the default of the workflow's parameter
+	OriginProject  Origin = "project"  // a parameter of the project
 	OriginBuiltin  Origin = "built_in" // system_biz_date and the like
 )
 
-var originRank = map[Origin]int{OriginStart: 0, OriginTask: 1, OriginOutput: 2, OriginWorkflow: 3, OriginBuiltin: 4}
+var originRank = map[Origin]int{OriginStart: 0, OriginTask: 1, OriginOutput: 2, OriginWorkflow: 3, OriginProject: 4, OriginBuiltin: 5}
 
 // Link is one source of a value. A default that a start's value hides is shown as it is written.
 type Link struct {
@@ -68,14 +69,17 @@ func TraceTask(in *Instance, task int, facts Facts) (Trace, error) {
 	}
 	own := make(map[string]string, len(r.t.Env))
 	for _, e := range r.t.Env {
-		own[e.Name] = t.expand(document.FieldKey("env", e.Name), e.Value)
+		own[e.Name] = t.dated(document.FieldKey("env", e.Name), e.Value)
 	}
 	t.out.WorkingDir = t.expand("working_dir", r.t.WorkingDir)
 	if err := t.spec(); err != nil {
 		return Trace{}, err
 	}
 	for _, e := range in.plan.unknownVariables(task) {
-		t.missing(e.Args["name"].(string), "script")
+		name := e.Args["name"].(string)
+		if _, given := r.values[name]; !given { // by the project, which a definition knows nothing of
+			t.missing(name, "script")
+		}
 	}
 	t.out.Env = r.values
 	maps.Copy(t.out.Env, own)
@@ -154,18 +158,32 @@ func (t *tracing) typeOf(name string) ParamType {
 
 // expand puts values into a text; what has none stays as it stands.
 func (t *tracing) expand(field, text string) string {
-	value, err := expand(text, func(name string) (string, *FieldError) {
+	value, err := expand(text, t.found(field))
+	if err != nil {
+		return text
+	}
+	return value
+}
+
+// dated is expand for a text with dates; one that can't be worked out stays as it stands.
+func (t *tracing) dated(field, text string) string {
+	value, err := datedExpand(text, t.base, t.found(field))
+	if err != nil {
+		return text
+	}
+	return value
+}
+
+// found is a lookup that notes the names without a value.
+func (t *tracing) found(field string) func(name string) (string, *FieldError) {
+	return func(name string) (string, *FieldError) {
 		value, err := t.lookup(name)
 		if err != nil {
 			t.missing(name, field)
 			return "${" + name + "}", nil
 		}
 		return value, nil
-	})
-	if err != nil {
-		return text
 	}
-	return value
 }
 
 func (t *tracing) spec() error {

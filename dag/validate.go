@@ -121,7 +121,7 @@ func variables(field string, entries document.Entries[document.Text]) ([]EnvVar,
 		}
 		if err := checkValue(at, string(e.Value)); err != nil {
 			errs = append(errs, *err)
-		} else if err := checkTimeExpression(at, string(e.Value)); err != nil {
+		} else if err := checkDates(at, string(e.Value)); err != nil {
 			errs = append(errs, *err)
 		}
 	}

@@ -26,7 +26,7 @@ var (
 	ErrNotOwner = errors.New("not the owner")
 	// ErrStale says that the thing changed since the caller read it.
 	ErrStale = errors.New("changed meanwhile")
-	// ErrFull says that as many run as a limit allows.
+	// ErrFull says that there are, or run, as many as a limit allows.
 	ErrFull = errors.New("at its limit")
 	// ErrInUse says that something still needs what was to be deleted; see InUseError.
 	ErrInUse = errors.New("in use")

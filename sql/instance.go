@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/moment"
 )
 
 // The names are joined from the left, so that an instance is never lost with its workflow's row.
 const selectInstance = `SELECT i.id, i.workflow_id, i.project_id, COALESCE(p.name, ''), COALESCE(w.name, ''), i.version, i.state, i.reason,
 	i.round, i.owner, i.owner_epoch, i.crash_count, i.seq, i.schedule_time, i.trigger_key, i.params, i.start_tasks, i.scope, i.dry_run,
-	i.worker_group, i.priority, i.on_failure, i.rerun_of, i.created_by, i.created_at, i.started_at, i.finished_at, i.deadline, i.layout_epoch,
+	i.worker_group, i.priority, i.on_failure, i.rerun_of, i.created_by, i.created_at, i.started_at, i.finished_at, i.deadline, i.layout_epoch, i.timezone,
 	COALESCE(w.concurrency_limit, 0), COALESCE(w.when_full, ''), COALESCE(w.concurrency_key, ''),
 	i.parent_instance_id, i.parent_task, i.parent_attempt, i.depth
 	FROM workflow_instance i LEFT JOIN project p ON p.id = i.project_id LEFT JOIN workflow w ON w.id = i.workflow_id`
@@ -20,7 +21,7 @@ func scanInstance(scan func(...any) error) (InstanceRow, error) {
 	var params, tasks string
 	err := scan(&r.ID, &r.WorkflowID, &r.ProjectID, &r.Project, &r.Workflow, &r.Version, &r.State, &r.Reason,
 		&r.Round, &r.Owner, &r.OwnerEpoch, &r.CrashCount, &r.Seq, &r.ScheduleTime, &r.TriggerKey, &params, &tasks, &r.Scope, &r.DryRun,
-		&r.WorkerGroup, &r.Priority, &r.OnFailure, &r.RerunOf, &r.CreatedBy, &r.CreatedAt, &r.StartedAt, &r.FinishedAt, &r.Deadline, &r.LayoutEpoch,
+		&r.WorkerGroup, &r.Priority, &r.OnFailure, &r.RerunOf, &r.CreatedBy, &r.CreatedAt, &r.StartedAt, &r.FinishedAt, &r.Deadline, &r.LayoutEpoch, &r.Timezone,
 		&r.Concurrency.Limit, &r.Concurrency.WhenFull, &r.Concurrency.Key,
 		&r.Parent.Instance, &r.Parent.Task, &r.Parent.Attempt, &r.Depth)
 	if err != nil {
@@ -33,6 +34,18 @@ func scanInstance(scan func(...any) error) (InstanceRow, error) {
 		return r, fmt.Errorf("start_tasks of instance %d: %w", r.ID, err)
 	}
 	return r, nil
+}
+
+// Facts are what the parameters of the instance's tasks are told of it.
+func (r *InstanceRow) Facts() (dag.Facts, error) {
+	location, err := moment.Location(r.Timezone)
+	if err != nil {
+		return dag.Facts{}, fmt.Errorf("instance %d: %w", r.ID, err)
+	}
+	return dag.Facts{
+		Project: r.Project, Workflow: r.Workflow, ProjectID: r.ProjectID, WorkflowID: r.WorkflowID, Version: r.Version,
+		ScheduleTime: r.ScheduleTime, Now: r.CreatedAt, Location: location,
+	}, nil
 }
 
 // Instance returns one instance, or ErrNotFound.

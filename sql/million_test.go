@@ -58,7 +58,7 @@ func fillMillion(t *testing.T, s *Store) {
 		SELECT n + 1, n % 100 + 1, n % 10 + 1, 1, CASE WHEN n >= 9000 THEN 'success' WHEN n % 9 = 0 THEN 'running' WHEN n % 9 = 1 THEN 'failed'
 		WHEN n % 9 = 2 THEN 'stopped' WHEN n % 9 = 3 THEN 'paused' WHEN n % 9 = 4 THEN 'submitted' ELSE 'quarantined' END,
 		'', 1, CASE WHEN n < 9000 AND n % 9 = 0 THEN 'm1:a' ELSE '' END, 1, 0, 5, 0, n, 's1', '', '', 'only', 0, '', 2, 'continue', 0, 'ann',
-		1000 + n, 0, 0, 0, 0, '', 0, 0 FROM (SELECT ` + strings.Join(terms, " + ") + ` AS n FROM ` + strings.Join(tables, ", ") + `) AS r`)
+		1000 + n, 0, 0, 0, 0, '', 0, 0, '' FROM (SELECT ` + strings.Join(terms, " + ") + ` AS n FROM ` + strings.Join(tables, ", ") + `) AS r`)
 	for _, text := range indexes {
 		do("CREATE " + text)
 	}

@@ -56,6 +56,7 @@ type Start struct {
 	ProjectID    int64
 	Version      int
 	ScheduleTime dag.Millis
+	Timezone     string // IANA name of where dates are reckoned, "" for UTC
 	TriggerKey   string // "m<id>" for a manual start
 	Params       map[string]string
 	StartTasks   []string
@@ -99,6 +100,7 @@ type InstanceRow struct {
 	CrashCount   int
 	Seq          int64
 	ScheduleTime dag.Millis
+	Timezone     string // see Start
 	TriggerKey   string
 	Params       map[string]string
 	StartTasks   []string
@@ -196,6 +198,9 @@ type Claimed struct {
 	Attempts []dag.Attempt // the live ones
 	Controls []ControlRow  // not yet applied, in id order
 	Version  Version
+	// ProjectParams are the parameters of the instance's project, by name, as they were when
+	// it was loaded. Instances share them: they must not be changed.
+	ProjectParams map[string]string
 	// Err is set where the instance is owned but its rows cannot be read: its version is missing,
 	// or what stands in them is none of ours. Only id, owner and epoch are certain then; it is
 	// to be quarantined.

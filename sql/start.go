@@ -17,7 +17,7 @@ var instanceInsert = &table{
 		"id", "workflow_id", "project_id", "version", "state", "reason", "round", "owner", "owner_epoch", "crash_count", "seq",
 		"write_id", "schedule_time", "trigger_key", "params", "start_tasks", "scope", "dry_run", "worker_group", "priority",
 		"on_failure", "rerun_of", "created_by", "created_at", "started_at", "finished_at", "deadline",
-		"parent_instance_id", "parent_task", "parent_attempt", "depth",
+		"parent_instance_id", "parent_task", "parent_attempt", "depth", "timezone",
 	},
 }
 
@@ -113,7 +113,7 @@ func (b *batch) insertStarts(ctx context.Context, starts []*Start) error {
 			st.ID, st.WorkflowID, st.ProjectID, int64(st.Version), string(dag.InstanceSubmitted), "", int64(0), "", int64(0), int64(0), int64(0),
 			b.writeID, int64(st.ScheduleTime), st.TriggerKey, encodeMap(st.Params), encodeList(st.StartTasks), string(st.Scope),
 			flag(st.DryRun), st.WorkerGroup, int64(st.Priority), string(st.OnFailure), st.RerunOf, st.By, int64(st.At), int64(0), int64(0), int64(0),
-			st.Parent.Instance, st.Parent.Task, int64(st.Parent.Attempt), int64(st.Depth))
+			st.Parent.Instance, st.Parent.Task, int64(st.Parent.Attempt), int64(st.Depth), st.Timezone)
 		commands = append(commands, st.ID, string(CommandStart), st.ID, st.ProjectID, st.WorkflowID, int64(st.ScheduleTime), st.TriggerKey,
 			st.ID%b.slots, int64(st.Priority), int64(st.At))
 		if st.Idempotency.Key != "" {

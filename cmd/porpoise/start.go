@@ -60,6 +60,8 @@ ends the waiting does not end the instance.`,
 	f.StringVar(&start.WorkerGroup, "worker-group", "", "for tasks that name none")
 	f.StringVar(&start.Priority, "priority", "", "highest, high, medium, low or lowest")
 	f.StringVar(&start.OnFailure, "on-failure", "", "continue, end or compensate, instead of the definition's")
+	f.StringVar(&start.ScheduleTime, "schedule-time", "", "the moment that dates in parameters are about, such as 2026-03-29T04:00:00Z; without it now")
+	f.StringVar(&start.Timezone, "timezone", "", "whose calendar those dates are of, such as Europe/Berlin; without it UTC")
 	f.StringVar(&start.IdempotencyKey, "idempotency-key", "", "a repeat with the same key answers with the first instance")
 	return cmd
 }

@@ -148,13 +148,15 @@ func (e *Engine) load(c *sql.Claimed) (a *actor, begin bool, err error) {
 		places:   make(map[int]bool),
 		asks:     make(map[int]int64),
 	}
+	facts, err := row.Facts()
+	if err != nil {
+		return nil, false, err
+	}
 	if a.in, err = sql.Rebuild(plan, row, c.Tasks, c.Attempts); err != nil {
 		return nil, false, fmt.Errorf("rebuild: %w", err)
 	}
-	a.in.Facts = dag.Facts{
-		Project: row.Project, Workflow: row.Workflow, WorkflowID: row.WorkflowID, Version: row.Version,
-		ScheduleTime: row.ScheduleTime, Now: row.CreatedAt,
-	}
+	a.in.Facts = facts
+	a.in.Facts.ProjectParams = c.ProjectParams
 	fresh := row.State == dag.InstanceSubmitted
 	a.asking = entryOf(a, row)
 	a.entering, begin = a.asking != nil, fresh && a.asking == nil

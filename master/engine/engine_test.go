@@ -103,7 +103,7 @@ func (b *bench) ring() {
 }
 
 // start makes n instances of a definition and has the engine take them.
-func (b *bench) start(text string, n int) []int64 {
+func (b *bench) start(text string, n int, change ...func(*sql.Start)) []int64 {
 	b.t.Helper()
 	ctx := b.t.Context()
 	name, _, _ := strings.Cut(strings.TrimPrefix(text, "name: "), "\n")
@@ -115,10 +115,14 @@ func (b *bench) start(text string, n int) []int64 {
 	ids := make([]int64, n)
 	claims := make([]sql.Claim, n)
 	for i := range ids {
-		ids[i], _, err = b.store.Start(ctx, sql.Start{
+		st := sql.Start{
 			WorkflowID: w.ID, ProjectID: b.project.ID, Version: w.Published, Priority: dag.PriorityMedium, By: "test",
 			Params: map[string]string{"day": "20261121", "region": "eu"},
-		})
+		}
+		for _, c := range change {
+			c(&st)
+		}
+		ids[i], _, err = b.store.Start(ctx, st)
 		b.must(err)
 		claims[i] = sql.Claim{Command: sql.Command{ID: ids[i], InstanceID: ids[i], Kind: sql.CommandStart}, Owner: b.Owner}
 	}
@@ -230,6 +234,23 @@ func TestAPanicGivesTheAsksOfItsTurnBack(t *testing.T) {
 	b.settle()
 	if row := b.row(ids[0]); answered != 1 || row.State != dag.InstanceRunning || row.OwnerEpoch != 2 {
 		t.Errorf("sent again the report was answered %d times, the instance is %s at epoch %d", answered, row.State, row.OwnerEpoch)
+	}
+}
+
+func TestDatesAndTheProjectsParametersReachTheWorker(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	_, err := b.store.PutProjectParam(t.Context(), sql.ProjectParam{ProjectID: b.project.ID, Name: "region", Value: "eu"})
+	b.must(err)
+	b.start("name: dated\nparams: {yesterday: '$[yyyyMMdd-1]'}\ntasks:\n  - {name: a, type: noop, env: {AT: '$[HH:mm]'}}\n", 1, func(s *sql.Start) {
+		s.ScheduleTime, s.Timezone = dag.MillisOf(time.Date(2026, 3, 28, 23, 30, 0, 0, time.UTC)), "Europe/Berlin"
+	})
+	if len(b.dispatched) != 1 {
+		t.Fatalf("%d tasks are dispatched, want 1", len(b.dispatched))
+	}
+	env := b.dispatched[0].GetEnv()
+	if env["yesterday"] != "20260328" || env["AT"] != "00:30" || env["system_datetime"] != "20260329003000" || env["region"] != "eu" {
+		t.Errorf("env = %v, want the dates of Berlin, and the region of the project", env)
 	}
 }
 

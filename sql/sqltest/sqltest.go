@@ -30,6 +30,9 @@ var cases = []struct {
 }{
 	{"AStartIsClaimedAndCommittedToItsEnd", startToEnd},
 	{"ATriggerMakesOneInstance", triggerIsUnique},
+	{"ATimezoneGoesWithTheInstance", timezoneGoesWithTheInstance},
+	{"ParametersOfAProjectReachItsInstances", projectParamsReachInstances},
+	{"ParametersOfAProjectAreBounded", projectParamsAreBounded},
 	{"AnIdempotencyKeyMakesOneInstance", keyMakesOneInstance},
 	{"OldIdempotencyKeysAreSweptInSmallBatches", oldKeysAreSwept},
 	{"EachCommandHasOneClaimant", eachCommandHasOneClaimant},

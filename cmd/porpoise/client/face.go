@@ -122,6 +122,9 @@ type Start struct {
 	WorkerGroup string            `json:"worker_group,omitempty"`
 	Priority    string            `json:"priority,omitempty"`
 	OnFailure   string            `json:"on_failure,omitempty"`
+	// ScheduleTime, RFC 3339, is the moment that dates in parameters are about; "" is now.
+	ScheduleTime string `json:"schedule_time,omitempty"`
+	Timezone     string `json:"timezone,omitempty"` // of those dates; "" is UTC
 
 	// IdempotencyKey makes a repeat of the same start answer with the first instance.
 	IdempotencyKey string `json:"-"`

@@ -23,7 +23,7 @@ const decided = new Set([
 // But for what only a look at another value decides, or at the words of a script.
 const serverOnly: readonly RegExp[] = [
   /^retry: .*retry required$/,
-  /^params: params\./,
+  /^(rules of )?params: params\./,
   /^a task's params are values: .* required$/,
   /outputs\[\d+\] duplicate_name$/,
   /^scripts: .*script required$/,

@@ -17,6 +17,10 @@ const builtIn = [
   "system_workflow_name",
   "system_project_name",
   "system_task_name",
+  "system_workflow_definition_name",
+  "system_workflow_definition_code",
+  "system_project_code",
+  "system_task_definition_name",
 ];
 
 /** knownNames lists parameters of the task, outputs of all tasks above it, parameters of the workflow and what is built in, nearest first. */

@@ -39,7 +39,7 @@ describe("completion in the text", () => {
     expect(at(`${head}    priority: |\n`).labels).toContain("highest");
     expect(at(`${head}    timeout:\n      action: w|\n`).labels).toEqual(["warn", "fail", "warn_and_fail"]);
     expect(at("name: w\non_failure: |\n").labels).toContain("continue");
-    expect(at("name: w\nparams:\n  day:\n    type: |\n").labels).toEqual(["string", "integer", "number", "boolean"]);
+    expect(at("name: w\nparams:\n  day:\n    type: |\n").labels).toEqual(["string", "integer", "number", "boolean", "date", "list"]);
   });
 
   it("offers types and the names of tasks", () => {

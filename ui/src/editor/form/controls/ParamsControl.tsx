@@ -15,7 +15,7 @@ import { Draft } from "./Draft";
 import { useAdded } from "./MapControl";
 import type { ControlProps } from "./Simple";
 
-const types = ["string", "integer", "number", "boolean"] as const;
+const types = ["string", "integer", "number", "boolean", "date", "list"] as const;
 
 /** ParamsControl edits parameters: a name and a value, and below them what kind of value it is. */
 export function ParamsControl({ field, target }: ControlProps) {
@@ -156,6 +156,7 @@ function ParamDetails({ name, value, at, target }: RowProps) {
 }
 
 function kindOf(value: Value | undefined): string {
+  if (Array.isArray(value)) return "list";
   if (typeof value === "number") return Number.isInteger(value) ? "integer" : "number";
   return typeof value === "boolean" ? "boolean" : "string";
 }

@@ -1,0 +1,4 @@
+-- +goose Up
+
+-- Where the dates in an instance's parameters are those of a calendar: an IANA name, '' for UTC.
+ALTER TABLE workflow_instance ADD COLUMN timezone VARCHAR(64) NOT NULL DEFAULT '';
