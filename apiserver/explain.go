@@ -61,7 +61,9 @@ func (s *Server) explanationOf(ctx context.Context, row sql.InstanceRow, name st
 		task = i
 	}
 	e = explanationFace(inst.Explain(s.at(), task))
-	s.addQueues(row, inst, task, &e)
+	if err := s.addQueues(ctx, row, inst, plan, task, &e); err != nil {
+		return e, err
+	}
 	if err := s.addMessages(ctx, row.ID, inst, plan, &e); err != nil {
 		return e, err
 	}
@@ -119,7 +121,8 @@ func explainCodes() []string {
 	codes := append(dag.ExplanationCodes(), "message", "output", "child", interval.CodeSatisfied, interval.CodeFirstRun, interval.CodeMissing,
 		interval.CodeOpen, interval.CodeFailure, interval.CodeGone, interval.CodeValue, interval.CodeAll, interval.CodeAny, interval.CodeHeld,
 		"no_master", "no_owner", "no_worker", "no_slots", "no_free_slot", "worker_gone", "held",
-		"holds_place", "place_ahead", "place_replaced")
+		"holds_place", "place_ahead", "place_replaced",
+		"no_task_group", "task_group_full", "task_group_small", "task_group_stopped", "holds_task_group")
 	slices.Sort(codes)
 	return codes
 }
@@ -168,16 +171,16 @@ func lastLine(tail []byte) string {
 }
 
 // addQueues adds what the rows don't know: whether anybody is there to do the work.
-func (s *Server) addQueues(row sql.InstanceRow, inst *dag.Instance, task int, e *Explanation) {
+func (s *Server) addQueues(ctx context.Context, row sql.InstanceRow, inst *dag.Instance, plan *dag.Plan, task int, e *Explanation) error {
 	switch inst.State {
 	case dag.InstanceSubmitted:
 		if len(s.cfg.Cluster.Masters()) == 0 {
 			e.Causes = append(e.Causes, Explanation{Code: "no_master", Text: "no master is alive to begin it"})
 		}
-		return
+		return nil
 	case dag.InstanceRunning, dag.InstanceStopping, dag.InstancePausing:
 	case dag.InstanceSerialWait, dag.InstancePaused, dag.InstanceStopped, dag.InstanceFailed, dag.InstanceSuccess, dag.InstanceQuarantined:
-		return
+		return nil
 	}
 	if row.Owner == "" || !s.masterAlive(row.Owner) {
 		e.Causes = append(e.Causes, Explanation{Code: "no_owner", Text: "the master that drove it is gone; another one will take it over"})
@@ -190,11 +193,25 @@ func (s *Server) addQueues(row sql.InstanceRow, inst *dag.Instance, task int, e 
 			break // one is enough to know where to look
 		}
 	}
-	groups := map[string]bool{}
+	groups, asked := map[string]bool{}, map[string]bool{}
 	var order []string
 	for i := range inst.Tasks {
 		if (task >= 0 && i != task) || inst.Tasks[i].State != dag.TaskReady || inst.InMaster(i) {
 			continue
+		}
+		if plan.NeedsPlace(i) && inst.State == dag.InstanceRunning {
+			def := &plan.Definition.Tasks[i]
+			cause, waits, err := s.taskGroupState(ctx, row, inst, i, def)
+			if err != nil {
+				return err
+			}
+			if waits {
+				if !asked[def.TaskGroup.Name] {
+					asked[def.TaskGroup.Name] = true
+					e.Causes = append(e.Causes, cause)
+				}
+				continue
+			}
 		}
 		g := inst.GroupOf(i)
 		if !groups[g] {
@@ -205,6 +222,7 @@ func (s *Server) addQueues(row sql.InstanceRow, inst *dag.Instance, task int, e 
 	for _, g := range order {
 		e.Causes = append(e.Causes, s.groupState(g))
 	}
+	return nil
 }
 
 func (s *Server) workerAlive(name string) bool {

@@ -169,6 +169,7 @@ func (s *Server) route() error {
 
 	s.projectRoutes()
 	s.memberRoutes()
+	s.taskGroupRoutes()
 	s.projectParamRoutes()
 	s.workflowRoutes()
 	s.versionRoutes()

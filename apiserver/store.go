@@ -28,6 +28,7 @@ type Store interface {
 	SupervisorStore
 	HoldStore
 	SlotStore
+	TaskGroupStore
 }
 
 // ProjectStore keeps projects.
@@ -42,6 +43,17 @@ type ProjectStore interface {
 	PutProjectParam(ctx context.Context, p sql.ProjectParam) (sql.ProjectParam, error)
 	DeleteProjectParam(ctx context.Context, projectID int64, name string) error
 	ProjectActivities(ctx context.Context, projects []int64, since dag.Millis) (map[int64]sql.ProjectActivity, error)
+}
+
+// TaskGroupStore keeps task groups and tells who has their places.
+type TaskGroupStore interface {
+	PutTaskGroup(ctx context.Context, g sql.TaskGroup) (sql.TaskGroup, bool, error)
+	TaskGroup(ctx context.Context, projectID int64, name string) (sql.TaskGroup, error)
+	TaskGroups(ctx context.Context, projectID int64, page sql.Page) ([]sql.TaskGroup, string, error)
+	DeleteTaskGroup(ctx context.Context, projectID int64, name string) error
+	ForceTask(ctx context.Context, groupID, instance int64, task int) error
+	GroupTasks(ctx context.Context, groupID int64) ([]sql.GroupTask, error)
+	TaskPlace(ctx context.Context, instance int64, task int) (sql.TaskInGroup, error)
 }
 
 // WorkflowStore keeps workflows and their versions.

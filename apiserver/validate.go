@@ -84,6 +84,9 @@ func (s *Server) checkPlace(ctx context.Context, in *validate, r *dag.Review) er
 	}
 	if whole {
 		s.warnOfGroups(r)
+		if err := s.warnOfTaskGroups(ctx, p.ID, r); err != nil {
+			return err
+		}
 		name := r.Definition.Name
 		wrong, err := s.checkOthers(ctx, place{p, name}, r.Definition)
 		if err != nil {
@@ -91,6 +94,29 @@ func (s *Server) checkPlace(ctx context.Context, in *validate, r *dag.Review) er
 		}
 		for _, e := range wrong {
 			r.AddError(e)
+		}
+	}
+	return nil
+}
+
+// warnOfTaskGroups says which tasks would wait for a task group that is not there, the first of each group.
+func (s *Server) warnOfTaskGroups(ctx context.Context, project int64, r *dag.Review) error {
+	known := map[string]bool{}
+	for i := range r.Definition.Tasks {
+		t := &r.Definition.Tasks[i]
+		group := t.TaskGroup.Name
+		if group == "" || known[group] || len(known) == maxErrors {
+			continue
+		}
+		known[group] = true
+		_, err := s.store.TaskGroup(ctx, project, group)
+		if errors.Is(err, sql.ErrNotFound) {
+			r.AddWarning(dag.FieldError{
+				Field: fmt.Sprintf("tasks[%d].task_group", i), Code: dag.CodeNoTaskGroup, Value: shown(group), Args: dag.Args{"task": t.Name, "group": group},
+				Message: fmt.Sprintf("the project has no task group %q: the task would wait for one", shown(group)),
+			})
+		} else if err != nil {
+			return fmt.Errorf("read task group: %w", err)
 		}
 	}
 	return nil

@@ -73,5 +73,6 @@ func Codes() []Code {
 		{CodeUncovered, true, "a branch task fails where no case holds, as it has no else", "task"},
 		{CodeNoEffect, true, "a task or a key that changes nothing", "task"},
 		{CodeNoWorker, true, "no live worker is of the task's group", "task, group"},
+		{CodeNoTaskGroup, true, "the project has no such task group", "task, group"},
 	}
 }

@@ -108,6 +108,7 @@ type Task struct {
 	Outputs      []string
 	Env          []EnvVar
 	WorkerGroup  string
+	TaskGroup    TaskGroup
 	Priority     Priority
 	Retry        Retry
 	Timeout      Timeout

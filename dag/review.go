@@ -12,6 +12,7 @@ const (
 	CodeUnknownVariable = "unknown_variable" // a script uses a variable that nothing sets
 	CodeNoEffect        = "no_effect"        // a task or a key that changes nothing
 	CodeNoWorker        = "no_worker"        // no live worker is of this group
+	CodeNoTaskGroup     = "no_task_group"    // the project has no such task group
 )
 
 // Review is what there is to say of a text: all errors, and warnings.
@@ -101,6 +102,7 @@ func (p *Plan) noEffect(i int) []FieldError {
 	add(len(t.Outputs) > 0 && t.Type != TypeSubWorkflow && t.Type != TypeDependent, "outputs", "it gives none")
 	add(len(t.Env) > 0, "env", "it runs no process")
 	add(t.WorkingDir != "", "working_dir", "it runs no process")
+	add(t.TaskGroup.Name != "" && p.inMaster(i), "task_group", "it takes no place")
 	if p.here(i) {
 		add(t.WorkerGroup != DefaultWorkerGroup, "worker_group", "it takes no worker")
 	}

@@ -73,6 +73,8 @@ func (t *taskText) task(field string, out *Task) []FieldError {
 		}
 	}
 	var more []FieldError
+	out.TaskGroup, more = t.TaskGroup.taskGroup(field, priority)
+	errs = append(errs, more...)
 	out.Params, more = params(field+".params", t.Params, true)
 	errs = append(errs, more...)
 	errs = append(errs, checkOutputNames(field, t.Outputs)...)

@@ -28,15 +28,14 @@ var wrongTexts = []struct {
 	}},
 	{"missing type", tasksText("  - {name: a, script: x}"), []wrong{{3, "tasks[0].type", "required", ""}}},
 	{"reserved keys", "name: w\n" +
-		"tasks:\n  - name: a\n    type: noop\n    when: x\n    environment: x\n    task_group: x\n    delay: 1s\n    uses: x\n    cache: x\n    on_lost: x\n    raw: true\n", []wrong{
+		"tasks:\n  - name: a\n    type: noop\n    when: x\n    environment: x\n    delay: 1s\n    uses: x\n    cache: x\n    on_lost: x\n    raw: true\n", []wrong{
 		{5, "tasks[0].when", "unknown_name", "x"},
 		{6, "tasks[0].environment", "not_available", ""},
-		{7, "tasks[0].task_group", "not_available", ""},
-		{8, "tasks[0].delay", "not_available", ""},
-		{9, "tasks[0].uses", "not_available", ""},
-		{10, "tasks[0].cache", "not_available", ""},
-		{11, "tasks[0].on_lost", "not_available", ""},
-		{12, "tasks[0].raw", "not_available", ""},
+		{7, "tasks[0].delay", "not_available", ""},
+		{8, "tasks[0].uses", "not_available", ""},
+		{9, "tasks[0].cache", "not_available", ""},
+		{10, "tasks[0].on_lost", "not_available", ""},
+		{11, "tasks[0].raw", "not_available", ""},
 	}},
 	{"compensate", tasksText(
 		"  - {name: a, type: noop, compensate: {}}",
@@ -60,6 +59,14 @@ var wrongTexts = []struct {
 		{3, "concurrency.when_full", "not_in_enum", "wait, discard or replace"},
 		{3, "concurrency.key", "unknown_name", "${zone}"},
 		{3, "concurrency.places", "unknown_field", "places"},
+	}},
+	{"task_group", tasksText("  - {name: a, type: noop, task_group: {weight: 0, priority: urgent, size: 3}}", "  - {name: b, type: noop, task_group: 3}", "  - {name: c, type: noop, task_group: .x}"), []wrong{
+		{3, "tasks[0].task_group.name", "required", "name"},
+		{3, "tasks[0].task_group.weight", "out_of_range", "1 to 10000"},
+		{3, "tasks[0].task_group.priority", "not_in_enum", "highest"},
+		{3, "tasks[0].task_group.size", "unknown_field", "size"},
+		{4, "tasks[1].task_group", "wrong_type", "the name of a task group"},
+		{5, "tasks[2].task_group", "invalid_name", ""},
 	}},
 	{"concurrency without a limit", "name: w\nconcurrency: {when_full: wait}\ntasks:\n" + noop("a"), []wrong{{2, "concurrency.limit", "required", "limit"}}},
 	{"concurrency as a number", "name: w\nconcurrency: 2\ntasks:\n" + noop("a"), []wrong{{2, "concurrency", "wrong_type", "a map"}}},

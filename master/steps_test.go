@@ -119,6 +119,7 @@ func (s *stage) move(m *Master, l *link.Link, held *[]*rpc.AttemptID) {
 		for m.engine.StepOne() {
 		}
 		asked, _ := m.engine.EnterOnce(ctx)
+		m.engine.GroupOnce(ctx)
 		if n, _ := m.engine.CommitOnce(ctx); n == 0 && asked == 0 {
 			break
 		}

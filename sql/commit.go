@@ -149,7 +149,10 @@ func (b *batch) commits(ctx context.Context) error {
 	if err := b.children(ctx, ops); err != nil {
 		return err
 	}
-	return b.release(ctx, ops)
+	if err := b.release(ctx, ops); err != nil {
+		return err
+	}
+	return b.groups(ctx, ops)
 }
 
 func (b *batch) updateInstances(ctx context.Context, ops []*operation) error {

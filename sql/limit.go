@@ -265,13 +265,13 @@ func (s *Store) SweepPlaces(ctx context.Context) (mended int, err error) {
 	if err != nil {
 		return mended, fmt.Errorf("read instances that sleep: %w", err)
 	}
-	if len(asleep) == 0 {
-		return mended, nil
+	if len(asleep) > 0 {
+		if err := s.inPlaces(ctx, func(p *places) error { return p.wake(ctx, asleep) }); err != nil {
+			return mended, fmt.Errorf("wake %d instances: %w", len(asleep), err)
+		}
 	}
-	if err := s.inPlaces(ctx, func(p *places) error { return p.wake(ctx, asleep) }); err != nil {
-		return mended, fmt.Errorf("wake %d instances: %w", len(asleep), err)
-	}
-	return mended + len(asleep), nil
+	tasks, err := s.sweepTaskPlaces(ctx)
+	return mended + len(asleep) + tasks, err
 }
 
 func (s *Store) inPlaces(ctx context.Context, f func(p *places) error) error {

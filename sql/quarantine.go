@@ -44,7 +44,10 @@ func (s *Store) Quarantine(ctx context.Context, instance, epoch int64, reason da
 		if err != nil {
 			return err
 		}
-		return s.quarantinePlace(ctx, tx, instance)
+		if err := s.quarantinePlace(ctx, tx, instance); err != nil {
+			return err
+		}
+		return s.leaveGroups(ctx, tx, instance)
 	})
 	if err != nil {
 		return fmt.Errorf("quarantine instance %d: %w", instance, err)

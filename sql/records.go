@@ -218,7 +218,9 @@ type Transition struct {
 	Release bool
 	// Woke is set by Commit where its transaction made commands that any master may take.
 	Woke bool
-	At   dag.Millis
+	// Given is set by Commit where its transaction gave places of a task group to other tasks.
+	Given bool
+	At    dag.Millis
 	// Grace is how long a kill may take before it is one by force.
 	Grace time.Duration
 	// Parent is the instance that this one is a child of; 0 for none. By stands in what parents and

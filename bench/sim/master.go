@@ -300,6 +300,7 @@ func (n *masterNode) turn() {
 	n.parts.Engine.ControlOnce(n.w.ctx)
 	n.parts.Engine.WakeOnce(n.w.ctx)
 	n.enter()
+	n.parts.Engine.GroupOnce(n.w.ctx)
 	stepped := 0
 	for n.parts.Engine.StepOne() {
 		if stepped++; n.w.chance(0.1) {

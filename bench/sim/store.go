@@ -114,6 +114,20 @@ func (f *faultyStore) Enter(ctx context.Context, entries []sql.Entry) (answers [
 	return answers, woke, err
 }
 
+// EnterGroups implements engine.Store.
+func (f *faultyStore) EnterGroups(ctx context.Context, entries []sql.TaskEntry) (answers []sql.Admission, given bool, err error) {
+	answers, err = faulty(f, "enter groups", func() (got []sql.Admission, err error) {
+		got, given, err = f.Store.EnterGroups(ctx, entries)
+		return got, err
+	})
+	return answers, given, err
+}
+
+// Given implements engine.Store.
+func (f *faultyStore) Given(ctx context.Context, owner string) ([]sql.TaskPlace, error) {
+	return faulty(f, "given", func() ([]sql.TaskPlace, error) { return f.Store.Given(ctx, owner) })
+}
+
 // SweepPlaces implements master.Sweeper.
 func (f *faultyStore) SweepPlaces(ctx context.Context) (int, error) {
 	return faulty(f, "sweep places", func() (int, error) { return f.Store.SweepPlaces(ctx) })

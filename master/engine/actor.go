@@ -24,11 +24,14 @@ type actor struct {
 	controls map[int64]struct{}
 	asking   *sql.Entry // what it asks for a place with; nil where it needs none. It never changes
 	entering bool       // the answer to that has yet to come
-	restored bool       // actions still due must be asked for before the first mail
-	woken    bool       // it had been evicted: nothing is to be written only because it is back
-	done     *commit    // what the last commit gave, to be followed up by the next stepper
-	turn     *commit    // the turn that is being stepped, until it is on its way
-	taken    []mail     // the mail of that turn which is not stepped yet
+	// places are the tasks that have their places of a task group, asks the questions of those that wait for them.
+	places   map[int]bool
+	asks     map[int]int64
+	restored bool    // actions still due must be asked for before the first mail
+	woken    bool    // it had been evicted: nothing is to be written only because it is back
+	done     *commit // what the last commit gave, to be followed up by the next stepper
+	turn     *commit // the turn that is being stepped, until it is on its way
+	taken    []mail  // the mail of that turn which is not stepped yet
 
 	mu     sync.Mutex // guards what follows
 	phase  phase
@@ -55,6 +58,10 @@ type mail struct {
 	answer func(verdict, owner string)
 	// entered says that the input answers the actor's entry.
 	entered bool
+	// placed says that task has the places that it asked for under that name; there is no input then.
+	placed bool
+	task   int
+	ask    int64
 	// assigned says that the input is an Assign whose worker gets its ask back if it is not used.
 	assigned bool
 }

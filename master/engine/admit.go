@@ -145,6 +145,8 @@ func (e *Engine) load(c *sql.Claimed) (a *actor, begin bool, err error) {
 		ids:    changeIDs{workflow: row.WorkflowID, project: row.ProjectID},
 		parent: row.Parent.Instance, depth: row.Depth, by: row.CreatedBy,
 		controls: make(map[int64]struct{}),
+		places:   make(map[int]bool),
+		asks:     make(map[int]int64),
 	}
 	facts, err := row.Facts()
 	if err != nil {

@@ -111,14 +111,17 @@ func (e *Engine) CommitOnce(ctx context.Context) (turns int, away bool) {
 			Parent: t.actor.parent, By: instanceName(t.actor.in.ID),
 		})
 	}
-	woke := false
+	woke, given := false, false
 	for i, err := range e.Store.Commit(ctx, e.batch) {
 		settled = i + 1
-		woke = woke || err == nil && e.batch[i].Woke
+		woke, given = woke || err == nil && e.batch[i].Woke, given || err == nil && e.batch[i].Given
 		away = e.settle(batch[i], err) || away
 	}
 	if woke {
 		e.Woken()
+	}
+	if given {
+		e.groups.kick()
 	}
 	n := len(batch)
 	clear(e.batch)

@@ -46,6 +46,10 @@ type Store interface {
 	Standings(ctx context.Context, owner string, after int64, limit int) ([]sql.Standing, error)
 	// Enter asks for a place for each instance under the limit of its workflow.
 	Enter(ctx context.Context, entries []sql.Entry) (answers []sql.Admission, woke bool, err error)
+	// EnterGroups asks for places of task groups for ready tasks.
+	EnterGroups(ctx context.Context, entries []sql.TaskEntry) (answers []sql.Admission, given bool, err error)
+	// Given returns the places that were given to tasks of the owner since the last call.
+	Given(ctx context.Context, owner string) ([]sql.TaskPlace, error)
 	// ExtendAttempts gives running attempts of the owner more time.
 	ExtendAttempts(ctx context.Context, owner string, now dag.Millis, keys []sql.AttemptKey) error
 	Definitions
@@ -160,6 +164,7 @@ type Engine struct {
 	wakes      *idQueue    // evicted instances that something came for
 	retakes    *idQueue    // instances that made the engine panic
 	entries    *entryQueue // instances that ask for a place under a limit
+	groups     *groupQueue // ready tasks that ask for places of a task group
 	children   *children
 	dependents *dependents
 	batch      []sql.Transition // CommitOnce's own
@@ -206,6 +211,7 @@ func New(c Config) *Engine {
 		wakes:      newIDQueue(),
 		retakes:    newIDQueue(),
 		entries:    newEntryQueue(),
+		groups:     newGroupQueue(),
 		children:   newChildren(),
 		dependents: newDependents(),
 	}
@@ -213,7 +219,7 @@ func New(c Config) *Engine {
 
 // Run steps instances until ctx ends. What is then in memory is dropped: the rows hold
 // all of it, and the next owner goes on from them. Its goroutines only call StepOne, CommitOnce,
-// ControlOnce, ControlAll, WakeOnce, EnterOnce, Sweep, Evict, ChildrenOnce, PollChildren and DependentsOnce, which one goroutine may call itself instead
+// ControlOnce, ControlAll, WakeOnce, EnterOnce, GroupOnce, Sweep, Evict, ChildrenOnce, PollChildren and DependentsOnce, which one goroutine may call itself instead
 // of Run, in any order.
 func (e *Engine) Run(ctx context.Context) error {
 	var group errgroup.Group
@@ -222,7 +228,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		group.Go(guard.Loop(ctx, e.log, "stepper", e.stepper))
 	}
 	for name, loop := range map[string]func(context.Context) error{
-		"committer": e.committer, "controller": e.controller, "waker": e.waker, "sweeper": e.sweeper, "enterer": e.enterer,
+		"committer": e.committer, "controller": e.controller, "waker": e.waker, "sweeper": e.sweeper, "enterer": e.enterer, "grouper": e.grouper,
 		"children": e.childLoop, "dependents": e.dependentLoop,
 	} {
 		group.Go(guard.Loop(ctx, e.log, name, loop))

@@ -117,7 +117,7 @@ func (e *Engine) EnterOnce(ctx context.Context) (asked int, away bool) {
 			m.input = dag.Queue{}
 		case sql.Discarded:
 			m.input = dag.Discard{}
-		case sql.NotOwned:
+		case sql.NotOwned, sql.NoGroup:
 			// It has ended meanwhile, or is another's: its next commit says so.
 			continue
 		}

@@ -79,6 +79,7 @@ func (c *cluster) rest() {
 		for _, m := range c.masters {
 			m.ControlAll(ctx)
 			asked, _ := m.EnterOnce(ctx)
+			m.GroupOnce(ctx)
 			again = m.WakeOnce(ctx) || asked > 0 || again
 			for m.StepOne() {
 				again = true

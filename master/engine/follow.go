@@ -50,8 +50,12 @@ func (e *Engine) act(a *actor, turn *commit) {
 			e.Alarms.Arm(Alarm{a.in.ID, action.Timer}, int64(action.At))
 		case dag.Disarm:
 			e.Alarms.Disarm(Alarm{a.in.ID, action.Timer})
-		case dag.Enqueue, dag.Dequeue, dag.Finish, dag.Rest:
-			// Done before the commit.
+		case dag.Enqueue:
+			if a.runnable(action.Task) && !a.gate(action.Task) {
+				e.askGroup(a, action.Task)
+			}
+		case dag.Dequeue, dag.Finish, dag.Rest:
+			// Done before the commit, as is the rest of Enqueue.
 		}
 	}
 }

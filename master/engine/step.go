@@ -105,6 +105,10 @@ func (e *Engine) step(a *actor, mails []mail) *commit {
 		if m.entered {
 			a.entering = false
 		}
+		if m.placed {
+			turn.fx.Add(a.given(m))
+			continue
+		}
 		_ = failpoint.Hit("succ.eval.before")
 		fx := a.in.Step(m.input, now)
 		_ = failpoint.Hit("succ.eval.after")
@@ -127,6 +131,7 @@ func (e *Engine) step(a *actor, mails []mail) *commit {
 	}
 	a.taken = nil
 	e.place(a, turn)
+	e.giveUp(a)
 	return turn
 }
 
@@ -136,7 +141,7 @@ func (e *Engine) place(a *actor, turn *commit) {
 	for i := 0; i < len(turn.fx.Actions); i++ {
 		switch action := turn.fx.Actions[i].(type) {
 		case dag.Enqueue:
-			if a.in.Tasks[action.Task].State != dag.TaskReady || a.in.State != dag.InstanceRunning {
+			if !a.runnable(action.Task) || !a.gate(action.Task) {
 				continue
 			}
 			if a.plan.Definition.Tasks[action.Task].Type == dag.TypeSubWorkflow {

@@ -84,6 +84,8 @@ var cases = []struct {
 	{"ATurnIsNotLostByARelease", aTurnIsNotLostByARelease},
 	{"OnlyTheOwnerEnters", onlyTheOwnerEnters},
 	{"NeverMoreThanTheLimit", neverMoreThanTheLimit},
+	{"PlacesOfAGroupComeAndGo", placesOfAGroupComeAndGo},
+	{"NeverMoreThanTheSize", neverMoreThanTheSize},
 	{"VersionsAreSavedByMatch", versionsAreSavedByMatch},
 	{"FirstSavesOfOneNameMakeOneWorkflow", firstSavesOfOneNameMakeOneWorkflow},
 	{"TextsStayByteForByte", textsStayByteForByte},

@@ -91,6 +91,11 @@ export const whyKeys = [
   "holdsPlace",
   "placeAhead",
   "placeReplaced",
+  "noTaskGroup",
+  "taskGroupFull",
+  "taskGroupSmall",
+  "taskGroupStopped",
+  "holdsTaskGroup",
 ] as const;
 export type WhyKey = (typeof whyKeys)[number];
 
@@ -161,6 +166,11 @@ const table: Record<string, Choose> = {
   holds_place: always("holdsPlace"),
   place_ahead: always("placeAhead"),
   place_replaced: always("placeReplaced"),
+  no_task_group: always("noTaskGroup"),
+  task_group_full: always("taskGroupFull"),
+  task_group_small: always("taskGroupSmall"),
+  task_group_stopped: always("taskGroupStopped"),
+  holds_task_group: always("holdsTaskGroup"),
 };
 
 const counted: Partial<Record<WhyKey, string>> = {

@@ -126,6 +126,7 @@ const byEditor: Readonly<Record<string, Control>> = {
   text: "text",
   url: "line",
   worker_group: "line",
+  task_group: "line",
 };
 
 function controlOf(key: string, schema: Schema, at: Path): Control {

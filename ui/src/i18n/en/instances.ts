@@ -181,5 +181,10 @@ export const instances = {
   "why.placeAhead_one": "{{count}} instance is before it in the line",
   "why.placeAhead_other": "{{count}} instances are before it in the line",
   "why.placeReplaced": "instance {{instance}} takes its place",
+  "why.noTaskGroup": "{{task}} waits for task group {{task_group}}, which the project does not have",
+  "why.taskGroupFull": "{{task}} waits for task group {{task_group}}: {{used}} of {{size}} places are taken, {{ahead}} before it",
+  "why.taskGroupSmall": "{{task}} needs {{weight}} places, and task group {{task_group}} has {{size}} in all",
+  "why.taskGroupStopped": "{{task}} waits for task group {{task_group}}, which gives no place: its size is 0",
+  "why.holdsTaskGroup": "{{task}} of instance {{instance}} has {{weight}}",
   "why.workerGone": "worker {{worker}} is not in the registry: it is silent or gone",
 } as const;
