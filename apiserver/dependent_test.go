@@ -17,7 +17,7 @@ func TestADependentTaskIsHeldAgainstWhatItWaitsFor(t *testing.T) {
 	for check, want := range map[string][]string{
 		`{all: [{workflow: up, date: today}, {workflow: up, task: a, date: lastMonday, cycle: week}]}`: nil,
 		`{any: [{workflow: me, date: last1Days}]}`:                                                     nil,
-		`{all: [{workflow: up, date: todya}]}`:                                                         {"tasks[0].check.all[0].date not_in_enum"},
+		`{all: [{workflow: up, date: someday}]}`:                                                       {"tasks[0].check.all[0].date not_in_enum"},
 		`{all: [{date: today}, {workflow: up}]}`:                                                       {"tasks[0].check.all[0].workflow required", "tasks[0].check.all[1].date required"},
 		`{all: []}`:                                                                                    {"tasks[0].check.all required"},
 		`{all: [{workflow: up, date: today}], any: [{workflow: up, date: today}]}`:                     {"tasks[0].check invalid"},

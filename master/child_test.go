@@ -137,3 +137,35 @@ func TestAParentIsTakenOverWhileItsChildRuns(t *testing.T) {
 		t.Errorf("%d children, %v, want 2", len(kids), err)
 	}
 }
+
+func TestADependentHearsOfAnEndAtAnotherMaster(t *testing.T) {
+	t.Parallel()
+	const n = 8
+	s := newSite(t)
+	_, first, _ := s.master("m1", "i1")
+	_, second, _ := s.master("m2", "i2")
+	s.relay(first, second)
+	w := &worker{node: "w1", incarnation: "x", groups: []string{"default"}, slots: 8, run: succeed}
+	s.join(w, first)
+	other := &worker{node: "w2", incarnation: "x", groups: []string{"default"}, slots: 8, run: succeed}
+	s.join(other, second)
+	s.layout(2)
+	up := s.save("name: up\ntasks:\n  - {name: work, type: shell, script: ok}\n")
+	waits := s.save("name: waits\ntasks:\n  - {name: a, type: dependent, interval: 1h, check: {all: [{workflow: up, date: today}]}}\n")
+	ids := make([]int64, n)
+	for i := range ids {
+		ids[i] = s.start(waits)
+	}
+	within(t, 10*time.Second, "all wait", func() bool {
+		for _, id := range ids {
+			if s.tasks(id) != "a=running/1" {
+				return false
+			}
+		}
+		return true
+	})
+	s.waitFor(s.start(up), dag.InstanceSuccess)
+	for _, id := range ids {
+		s.waitFor(id, dag.InstanceSuccess)
+	}
+}

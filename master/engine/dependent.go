@@ -37,6 +37,7 @@ type dependents struct {
 	some chan struct{}
 
 	mu         sync.Mutex
+	soon       bool // some want their second look
 	waiting    map[place]*dependent
 	byWorkflow map[int64]map[place]struct{}
 }
@@ -140,8 +141,7 @@ func (d *dependents) again(at place, number int, workflows []int64, now time.Tim
 		return
 	}
 	if !w.looked {
-		w.looked, w.next = true, now.Add(secondLook)
-		time.AfterFunc(secondLook, d.signal)
+		w.looked, w.next, d.soon = true, now.Add(secondLook), true
 	}
 	if slices.Equal(w.workflows, workflows) {
 		return
@@ -156,6 +156,15 @@ func (d *dependents) again(at place, number int, workflows []int64, now time.Tim
 		}
 		d.byWorkflow[workflow][at] = struct{}{}
 	}
+}
+
+// wantSoon says once that some want their second look.
+func (d *dependents) wantSoon() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	soon := d.soon
+	d.soon = false
+	return soon
 }
 
 // Finished says that an instance of a workflow has ended, here or at another master: whoever waits for that
@@ -177,11 +186,17 @@ func (e *Engine) Finished(workflow int64) {
 func (e *Engine) dependentLoop(ctx context.Context) error {
 	tick := time.NewTicker(dependentEvery)
 	defer tick.Stop()
+	var soon <-chan time.Time
 	for {
+		if soon == nil && e.dependents.wantSoon() {
+			soon = time.After(secondLook)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-e.dependents.some:
+		case <-soon:
+			soon = nil
 		case <-tick.C:
 		}
 		for more := true; more && ctx.Err() == nil; {
