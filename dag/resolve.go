@@ -37,6 +37,14 @@ func (f Facts) base() time.Time {
 	return at.Time().In(f.Location)
 }
 
+// Timezone is the name of Location, "" where there is none.
+func (f Facts) Timezone() string {
+	if f.Location == nil {
+		return ""
+	}
+	return f.Location.String()
+}
+
 // TaskRun is a task made ready for a worker: parameters are put in.
 type TaskRun struct {
 	Type       string

@@ -78,7 +78,7 @@ func (b *batch) children(ctx context.Context, ops []*operation) error {
 func childStart(t *Transition, c *dag.Child) *Start {
 	in := t.Instance
 	return &Start{
-		ID: c.ID, WorkflowID: c.WorkflowID, ProjectID: c.ProjectID, Version: c.Version, ScheduleTime: c.ScheduleTime,
+		ID: c.ID, WorkflowID: c.WorkflowID, ProjectID: c.ProjectID, Version: c.Version, ScheduleTime: c.ScheduleTime, Timezone: in.Facts.Timezone(),
 		TriggerKey: ChildKey(in.ID, c.Task, c.Number), Params: c.Params, DryRun: in.DryRun, WorkerGroup: c.WorkerGroup,
 		Priority: in.Priority, OnFailure: in.OnFailure, By: c.By, At: t.At, Depth: c.Depth,
 		Parent: Parent{Instance: in.ID, Task: t.Plan.Definition.Tasks[c.Task].Name, Attempt: c.Number},

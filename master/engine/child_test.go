@@ -199,6 +199,18 @@ func (f *family) nothingLeft() {
 	}
 }
 
+func TestDatesOfAChildAreThoseOfItsParentsTimezone(t *testing.T) {
+	t.Parallel()
+	f := newFamily(t, child)
+	at := dag.Millis(1_774_740_600_000)
+	up := f.start(parent, 1, func(s *sql.Start) { s.ScheduleTime, s.Timezone = at, "Asia/Shanghai" })[0]
+	f.rest()
+	down := f.give(f.other)[0]
+	if row := f.row(down); row.Parent.Instance != up || row.Timezone != "Asia/Shanghai" || row.ScheduleTime != at {
+		t.Errorf("the child is of %q at %d, want the parent's timezone and schedule time", row.Timezone, row.ScheduleTime)
+	}
+}
+
 func TestStopGoesDownAndWaitsForTheChild(t *testing.T) {
 	t.Parallel()
 	f := newFamily(t, child)
