@@ -177,7 +177,11 @@ func (t ParamType) read(text string) any {
 		if b, err := strconv.ParseBool(text); err == nil {
 			return b
 		}
-	case ParamString:
+	case ParamList:
+		if list, ok := parseList(text); ok {
+			return list
+		}
+	case ParamString, ParamDate:
 	}
 	return text
 }

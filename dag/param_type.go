@@ -57,17 +57,6 @@ func number(n json.Number) any {
 	return n.String()
 }
 
-// Value is what an expression reads for the text of a value: a list for a list, the text
-// itself for all else.
-func (t ParamType) Value(text string) any {
-	if t == ParamList {
-		if list, ok := parseList(text); ok {
-			return list
-		}
-	}
-	return text
-}
-
 // wrong says why value is not of the type t.
 func (t ParamType) wrong(value string) string {
 	const quotes = "; to keep it as text, put it in quotes"

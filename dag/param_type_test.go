@@ -53,10 +53,10 @@ func TestStartValuesKeepTheRulesOfTheirParameter(t *testing.T) {
 
 func TestExpressionsReadListsAsLists(t *testing.T) {
 	t.Parallel()
-	if got, want := ParamList.Value(`["a", 1, 2.5, true]`), []any{"a", int64(1), 2.5, true}; !reflect.DeepEqual(got, want) {
+	if got, want := ParamList.read(`["a", 1, 2.5, true]`), []any{"a", int64(1), 2.5, true}; !reflect.DeepEqual(got, want) {
 		t.Errorf("the value is %#v, want %#v", got, want)
 	}
-	if got := ParamString.Value(`["a"]`); got != `["a"]` {
+	if got := ParamString.read(`["a"]`); got != `["a"]` {
 		t.Errorf("a text is %#v", got)
 	}
 }
