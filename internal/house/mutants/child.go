@@ -3,7 +3,7 @@ package main
 // family are bugs in what a parent and its children do to each other.
 var family = []mutant{
 	{"a stop leaves the child alone", "step_child.go", `s.order(Order{Child: a.Child, Verb: VerbStop, Force: force})`, `_ = force`},
-	{"a recovery makes another child", "step_child.go", `return t.State == TaskReady && t.Child != 0 && t.Retries == 0`, `return false`},
+	{"a recovery makes another child", "step_child.go", `return t.State == TaskReady && t.Child != 0 && t.Retries == 0`, `return t.State == "" && t.Child != 0`},
 	{"a retry goes on with the old child", "step_child.go", ` && t.Retries == 0`, ``},
 	{"an older attempt's child is heard", "step_child.go", ` || t.Attempt.Number != ev.Number`, ``},
 	{"another child is heard", "step_child.go", ` || t.Attempt.Child != ev.Child`, ``},
