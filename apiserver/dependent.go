@@ -88,16 +88,15 @@ func (s *Server) addDependents(ctx context.Context, row sql.InstanceRow, inst *d
 	if !ok {
 		return nil
 	}
-	moment := row.ScheduleTime
-	if moment == 0 {
-		moment = row.CreatedAt
+	facts, err := row.Facts()
+	if err != nil {
+		return err
 	}
-	by := sql.Asker{Instance: row.ID, WorkflowID: row.WorkflowID, At: moment.Time()}
+	by := sql.Asker{Instance: row.ID, WorkflowID: row.WorkflowID, At: facts.Base()}
 	tree := spec.Tree(row.Project)
 	items := tree.Items()
 	findings := make([]interval.Finding, len(items))
 	for i, item := range items {
-		var err error
 		if findings[i], err = s.finding(ctx, item, by); err != nil {
 			return err
 		}

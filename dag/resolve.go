@@ -25,8 +25,8 @@ type Facts struct {
 	ProjectParams map[string]string
 }
 
-// base is the moment that dates are reckoned from.
-func (f Facts) base() time.Time {
+// Base is the moment that dates are reckoned from, in the location whose calendar they are of.
+func (f Facts) Base() time.Time {
 	at := f.Now
 	if f.ScheduleTime != 0 {
 		at = f.ScheduleTime
@@ -60,9 +60,9 @@ var builtins = [...]struct {
 	name  string
 	value func(in *Instance, task string, f Facts) string
 }{
-	{"system_biz_date", func(_ *Instance, _ string, f Facts) string { return f.base().AddDate(0, 0, -1).Format("20060102") }},
-	{"system_biz_curdate", func(_ *Instance, _ string, f Facts) string { return f.base().Format("20060102") }},
-	{"system_datetime", func(_ *Instance, _ string, f Facts) string { return f.base().Format("20060102150405") }},
+	{"system_biz_date", func(_ *Instance, _ string, f Facts) string { return f.Base().AddDate(0, 0, -1).Format("20060102") }},
+	{"system_biz_curdate", func(_ *Instance, _ string, f Facts) string { return f.Base().Format("20060102") }},
+	{"system_datetime", func(_ *Instance, _ string, f Facts) string { return f.Base().Format("20060102150405") }},
 	{"system_workflow_instance_id", func(in *Instance, _ string, _ Facts) string { return strconv.FormatInt(in.ID, 10) }},
 	{"system_workflow_name", func(_ *Instance, _ string, f Facts) string { return f.Workflow }},
 	{"system_project_name", func(_ *Instance, _ string, f Facts) string { return f.Project }},
@@ -190,7 +190,7 @@ func (r *resolver) at(err *FieldError, field string) FieldError {
 // parameters fills values, the weakest source first.
 func (r *resolver) parameters(facts Facts) *FieldError {
 	def := r.in.plan.Definition
-	r.base = facts.base()
+	r.base = facts.Base()
 	r.values = make(map[string]string, len(builtins)+len(def.Params)+len(r.t.Params)+len(r.t.Env)+8)
 	for i := range builtins {
 		r.put(builtins[i].name, builtins[i].value(r.in, r.t.Name, facts), OriginBuiltin, "")

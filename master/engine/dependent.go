@@ -85,13 +85,9 @@ func (d *dependents) note(a *actor, attempts []dag.Attempt) {
 		d.mu.Lock()
 		d.forget(at)
 		if !attempt.State.Final() {
-			moment := a.in.Facts.ScheduleTime
-			if moment == 0 {
-				moment = a.in.Facts.Now
-			}
 			d.waiting[at] = &dependent{
 				number: attempt.Number, spec: spec, project: a.in.Facts.Project, due: true,
-				by: sql.Asker{Instance: a.in.ID, WorkflowID: a.ids.workflow, At: moment.Time()},
+				by: sql.Asker{Instance: a.in.ID, WorkflowID: a.ids.workflow, At: a.in.Facts.Base()},
 			}
 		}
 		d.mu.Unlock()

@@ -119,6 +119,31 @@ func TestADependentFindsByItselfWhatNobodyTold(t *testing.T) {
 	}
 }
 
+func TestTheDatesOfADependentAreThoseOfItsInstancesTimezone(t *testing.T) {
+	t.Parallel()
+	f := newFamily(t, upstream)
+	inUTC := f.wait(waiter) // begun at 22:13 on the 14th of November, which is the 15th in Shanghai
+	w, err := f.store.Workflow(t.Context(), f.project.ID, "waiter")
+	f.must(err)
+	inShanghai, _, err := f.store.Start(t.Context(), sql.Start{
+		WorkflowID: w.ID, ProjectID: f.project.ID, Version: w.Published, By: "test", Priority: dag.PriorityMedium, Timezone: "Asia/Shanghai",
+	})
+	f.must(err)
+	f.give(f.Engine)
+	up, err := f.store.Workflow(t.Context(), f.project.ID, "upstream")
+	f.must(err)
+	_, _, err = f.store.Start(t.Context(), sql.Start{
+		WorkflowID: up.ID, ProjectID: f.project.ID, Version: up.Published, By: "test", Priority: dag.PriorityMedium,
+		ScheduleTime: dag.MillisOf(time.Date(2023, 11, 15, 3, 0, 0, 0, time.UTC)), TriggerKey: "s1",
+	})
+	f.must(err)
+	f.give(f.other)
+	f.report(dag.AttemptSuccess, map[string]string{"rows": "9"})
+	if utc, shanghai := f.task(inUTC, "a").State, f.task(inShanghai, "a").State; utc != dag.TaskRunning || shanghai != dag.TaskSuccess {
+		t.Errorf("after the run of the 15th the task in UTC is %s, the one in Shanghai %s", utc, shanghai)
+	}
+}
+
 func TestTheFirstRunOfAWorkflowThatDependsOnItselfGoesOn(t *testing.T) {
 	t.Parallel()
 	f := newFamily(t)
