@@ -58,9 +58,9 @@ func (p *Plan) Task(name string) (int, bool) {
 	return i, ok
 }
 
-// Select tells for each task whether it is in scope when a start or rerun names some
-// tasks: those alone, with all that they need, or with all that need them. Without
-// names every task is in scope. An unknown scope is taken as only.
+// Select tells for each task whether it is in scope when a start or rerun names some tasks:
+// those alone, with all that they need, or with all that need them, which an empty scope
+// means too. What undoes a task is in scope with it. Without names every task is in scope.
 func (p *Plan) Select(tasks []int, scope Scope) []bool {
 	in := make([]bool, len(p.Succ))
 	if len(tasks) == 0 {
@@ -69,30 +69,33 @@ func (p *Plan) Select(tasks []int, scope Scope) []bool {
 		}
 		return in
 	}
-	var edges [][]int
+	edges := p.Succ
 	switch scope {
+	case ScopeOnly:
+		edges = make([][]int, len(p.Succ))
 	case ScopeUpstream:
 		edges = p.Pred
 	case ScopeDownstream:
-		edges = p.Succ
-	case ScopeOnly:
 	}
 	next := make([]int, 0, len(tasks))
-	for _, t := range tasks {
-		if !in[t] {
-			in[t] = true
-			next = append(next, t)
+	take := func(i int) {
+		if i >= 0 && i < len(in) && !in[i] {
+			in[i] = true
+			next = append(next, i)
 		}
 	}
-	for edges != nil && len(next) > 0 {
-		t := next[len(next)-1]
+	for _, i := range tasks {
+		take(i)
+	}
+	for len(next) > 0 {
+		i := next[len(next)-1]
 		next = next[:len(next)-1]
-		for _, n := range edges[t] {
-			if !in[n] {
-				in[n] = true
-				next = append(next, n)
-			}
+		for _, n := range edges[i] {
+			take(n)
 		}
+	}
+	for _, i := range p.undo {
+		in[i] = in[p.Definition.Tasks[i].Compensates-1]
 	}
 	return in
 }

@@ -25,56 +25,14 @@ func NewInstance(plan *Plan, id int64, o StartOptions) *Instance {
 	if in.OnFailure == "" {
 		in.OnFailure = OnFailureContinue
 	}
-	scope := plan.reach(o.StartTasks, o.Scope)
+	scope := plan.Select(o.StartTasks, o.Scope)
 	for i := range in.Tasks {
-		if scope == nil || scope[i] {
+		if scope[i] {
 			in.Tasks[i].State, in.Tasks[i].Round = TaskWaiting, 1
 		}
 	}
 	in.recount()
 	return in
-}
-
-// reach returns which tasks a choice takes; nil stands for all, when none is chosen.
-func (p *Plan) reach(chosen []int, scope Scope) []bool {
-	if len(chosen) == 0 {
-		return nil
-	}
-	var edges [][]int
-	switch scope {
-	case ScopeOnly:
-		edges = make([][]int, len(p.Succ))
-	case ScopeUpstream:
-		edges = p.Pred
-	case ScopeDownstream:
-		edges = p.Succ
-	default:
-		edges = p.Succ
-	}
-	taken := make([]bool, len(p.Succ))
-	defer func() {
-		for _, i := range p.undo {
-			taken[i] = taken[p.Definition.Tasks[i].Compensates-1]
-		}
-	}()
-	todo := make([]int, 0, len(chosen))
-	for _, i := range chosen {
-		if i >= 0 && i < len(taken) && !taken[i] {
-			taken[i] = true
-			todo = append(todo, i)
-		}
-	}
-	for len(todo) > 0 {
-		i := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		for _, n := range edges[i] {
-			if !taken[n] {
-				taken[n] = true
-				todo = append(todo, n)
-			}
-		}
-	}
-	return taken
 }
 
 // recover opens a round for what failed, was killed, or never ran because of that.
@@ -114,7 +72,7 @@ func (s *step) forceSuccess(c Control) string {
 	if len(forced) == 0 {
 		return ResultAlready
 	}
-	below := in.plan.reach(forced, ScopeDownstream)
+	below := in.plan.Select(forced, ScopeDownstream)
 	s.again(c.By, forced, func(i int) bool { return below[i] && in.broken(i) })
 	return ResultApplied
 }
@@ -133,13 +91,13 @@ func (s *step) rerun(c Control) string {
 			return ResultNoSuchTask
 		}
 	}
-	chosen := in.plan.reach(c.Tasks, c.Scope)
+	chosen := in.plan.Select(c.Tasks, c.Scope)
 	for i := range in.Tasks {
-		if chosen == nil || chosen[i] {
+		if chosen[i] {
 			in.Tasks[i].Child = 0 // what is run again begins anew
 		}
 	}
-	s.again(c.By, nil, func(i int) bool { return chosen == nil || chosen[i] })
+	s.again(c.By, nil, func(i int) bool { return chosen[i] })
 	return ResultApplied
 }
 

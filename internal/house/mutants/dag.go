@@ -56,7 +56,7 @@ var core = []mutant{
 	{"a withdrawn retry keeps its timer", "step_control.go", `} else if t.State == TaskRetryWait {`, `} else if false {`},
 	{"recover keeps the used retries", "step_round.go", `Attempts: t.Attempts, Child: t.childKept()}`, `Attempts: t.Attempts, Child: t.childKept(), Retries: t.Retries}`},
 	{"recover numbers attempts from one again", "step_round.go", `, Attempts: t.Attempts, Child:`, `, Child:`},
-	{"a start of one task takes all", "step_round.go", `if scope == nil || scope[i] {`, `if scope == nil || true {`},
+	{"a start of one task takes all", "step_round.go", `if scope[i] {`, `if true {`},
 	{"a need out of scope is waited for", "step_round.go", "			if in.Tasks[n].State != \"\" {\n", "			if true {\n"},
 	{"all_success runs after a failure", "join.go", "	case JoinAllSuccess:\n		if n.broken > 0 {", "	case JoinAllSuccess:\n		if n.broken > 1 {"},
 	{"all_success runs where all was passed over", "join.go", `return n.whenAll(n.done > 0, ReasonNeedsSkipped)`, `return n.whenAll(true, ReasonNeedsSkipped)`},
