@@ -78,12 +78,15 @@ func filtersLookIntoRows(t *testing.T, b *bench) {
 
 func (b *bench) startAll(starts []sql.Start) {
 	b.t.Helper()
-	failed := make(chan error, len(starts))
-	for _, s := range starts {
-		go func() { _, _, err := b.Start(b.ctx, s); failed <- err }()
-	}
-	for range starts {
-		b.must(<-failed)
+	const atATime = 50 // more would wait longer than a database that hangs is waited for
+	for chunk := range slices.Chunk(starts, atATime) {
+		failed := make(chan error, len(chunk))
+		for _, s := range chunk {
+			go func() { _, _, err := b.Start(b.ctx, s); failed <- err }()
+		}
+		for range chunk {
+			b.must(<-failed)
+		}
 	}
 }
 

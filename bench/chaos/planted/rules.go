@@ -5,7 +5,7 @@ func engineBugs() []bug {
 	const (
 		failover     = "master/failover/failover.go"
 		turn, sweep  = "master/engine/step.go", "master/engine/sweep.go"
-		report, step = "dag/step_report.go", "dag/step.go"
+		report, join = "dag/step_report.go", "dag/join.go"
 		restore      = "dag/restore.go"
 	)
 	return []bug{
@@ -26,7 +26,7 @@ func engineBugs() []bug {
 		},
 		{
 			name: "a task starts with one need unmet", promise: "I14", under: calm, shapes: "diamond",
-			edits: []edit{{step, "if t.unmet == 0 && t.State == TaskWaiting && s.activate(n)", "if t.unmet <= 1 && t.State == TaskWaiting && s.activate(n)"}},
+			edits: []edit{{join, "	switch {\n	case n.open > 0:\n		return verdictOpen", "	switch {\n	case n.open > 1:\n		return verdictOpen"}},
 		},
 		{
 			name: "a retry does not wait", promise: "I18", under: calm, shapes: "flaky,hopeless",
