@@ -31,6 +31,7 @@ type GraphTask struct {
 	Type        string   `json:"type"`
 	Needs       []string `json:"needs" nullable:"false"`
 	WorkerGroup string   `json:"worker_group,omitempty"`
+	Finally     bool     `json:"finally,omitempty" doc:"It comes after all others, whatever it needs."`
 	Retries     int      `json:"retries" doc:"How many further attempts a failure may have."`
 }
 
@@ -66,7 +67,7 @@ func graphFace(def *dag.Definition, version int) Graph {
 	}
 	for i := range def.Tasks {
 		t := &def.Tasks[i]
-		g.Tasks[i] = GraphTask{Name: t.Name, Type: t.Type, Needs: t.Needs, WorkerGroup: t.WorkerGroup, Retries: max(t.Retry.Times, len(t.Retry.Delays))}
+		g.Tasks[i] = GraphTask{Name: t.Name, Type: t.Type, Needs: t.Needs, WorkerGroup: t.WorkerGroup, Finally: t.Finally, Retries: max(t.Retry.Times, len(t.Retry.Delays))}
 		if g.Tasks[i].Needs == nil {
 			g.Tasks[i].Needs = []string{}
 		}

@@ -1898,6 +1898,8 @@ export interface components {
             version: number;
         };
         GraphTask: {
+            /** @description It comes after all others, whatever it needs. */
+            finally?: boolean;
             name: string;
             needs: string[];
             /**

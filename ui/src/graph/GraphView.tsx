@@ -55,7 +55,7 @@ export function GraphView(props: Props) {
   const { t } = useSay();
   const [direction] = useDirection();
   // Saved places are from left to right: the other way all is arranged anew.
-  const layout = useLayout(withLast(props.tasks, props.rules), direction, direction === "LR" ? props.places : undefined);
+  const layout = useLayout(props.tasks, direction, direction === "LR" ? props.places : undefined);
   const section = useRef<HTMLElement>(null);
   const [box, setBox] = useState<Size>();
   // Measured before the first paint: the graph opens where it belongs, and no other part of it is ever mounted.
@@ -76,16 +76,6 @@ export function GraphView(props: Props) {
       )}
     </section>
   );
-}
-
-// The same list each time for the same tasks: it is known by its identity.
-const lasts = new WeakMap<readonly DrawnTask[], readonly DrawnTask[]>();
-
-function withLast(tasks: readonly DrawnTask[], rules: Rules | undefined): readonly DrawnTask[] {
-  if (!rules || rules.last.size === 0) return tasks;
-  const told = lasts.get(tasks) ?? tasks.map((x) => (rules.last.has(x.name) ? { ...x, finally: true } : x));
-  lasts.set(tasks, told);
-  return told;
 }
 
 // Whoever loads this file is about to draw.
