@@ -1,5 +1,5 @@
 import { Combobox, TextInput, useCombobox } from "@mantine/core";
-import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
 import { useSay } from "../../i18n";
 
 /** Choice is a row of a PickList. */
@@ -31,6 +31,7 @@ export function PickList({ label, choices, onPick, onClose, at }: Props) {
   const [text, setText] = useState("");
   const box = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLInputElement>(null);
+  const list = useId();
   const found = useMemo(() => narrowed(choices, text), [choices, text]);
   const shown = found.slice(0, shownMax);
   // It was asked for by a key or a click: that is where the person goes on.
@@ -61,18 +62,18 @@ export function PickList({ label, choices, onPick, onClose, at }: Props) {
       }}
     >
       <Combobox store={combobox} onOptionSubmit={onPick}>
-        <Combobox.EventsTarget withExpandedAttribute>
+        {/* Said here, because Mantine knows the list only after it was drawn once. */}
+        <Combobox.EventsTarget withExpandedAttribute aria-expanded aria-controls={list}>
           <TextInput
             ref={field}
             role="combobox"
-            aria-expanded
             aria-label={label}
             placeholder={label}
             value={text}
             onChange={(event) => setText(event.currentTarget.value)}
           />
         </Combobox.EventsTarget>
-        <Combobox.Options aria-label={label} className="pick-rows">
+        <Combobox.Options id={list} aria-label={label} className="pick-rows">
           {shown.map((c) => (
             <Combobox.Option key={c.value} value={c.value} disabled={c.refused !== undefined}>
               {c.icon}
