@@ -266,10 +266,14 @@ export const journeys = {
     await page.getByText("this one").waitFor();
     await page.getByRole("button", { name: /^End the session in Chrome/ }).click();
     await page.getByText("The session has ended.").waitFor();
-    // The page it had open waits, unbroken, behind the sign-in.
-    await other.page.getByRole("link", { name: "Instances" }).first().click();
+    // It is told by the stream, or at the next question: whichever comes first puts the page behind the sign-in.
+    await other.page.evaluate(() => {
+      history.pushState(null, "", new URL("runs", document.baseURI));
+      dispatchEvent(new PopStateEvent("popstate"));
+    });
     await other.page.getByRole("heading", { name: "Sign in to Porpoise" }).waitFor();
     await signIn(other.page, "admin", server.password);
+    // The page waited there unbroken.
     await other.page.getByRole("heading", { name: "Instances", exact: true }).waitFor();
 
     await page.getByRole("tab", { name: "Tokens" }).click();
