@@ -51,26 +51,34 @@ func dayOf(t time.Time) Interval {
 	return d
 }
 
-// daysFrom returns the days from the one that begins at from up to the moment to.
-func daysFrom(from, to time.Time) []Interval {
-	var days []Interval
+// unit gives the hour, or the day, that a moment lies in.
+type unit func(t time.Time) Interval
+
+var (
+	hours unit = hourOf
+	days  unit = dayOf
+)
+
+// between returns the units from the one that begins at from up to the moment to.
+func (of unit) between(from, to time.Time) []Interval {
+	var units []Interval
 	for at := from; at.Before(to); {
-		day := dayOf(at)
-		days = append(days, day)
-		at = day.To
+		one := of(at)
+		units = append(units, one)
+		at = one.To
 	}
-	return days
+	return units
 }
 
-// lastDays returns the n days before the day of t, the earliest first.
-func lastDays(t time.Time, n int) []Interval {
-	days := make([]Interval, n)
-	at := dayOf(t).From
+// last returns the n units before the one of t, the earliest first.
+func (of unit) last(t time.Time, n int) []Interval {
+	units := make([]Interval, n)
+	at := of(t).From
 	for i := n - 1; i >= 0; i-- {
-		days[i] = dayOf(at.Add(-1))
-		at = days[i].From
+		units[i] = of(at.Add(-1))
+		at = units[i].From
 	}
-	return days
+	return units
 }
 
 // weekStart returns when the Monday begins that is some weeks away from the week of t. It
@@ -139,26 +147,4 @@ func nextFullHour(t time.Time) time.Time {
 func sinceFullHour(t time.Time) time.Duration {
 	_, m, s := t.Clock()
 	return time.Duration(m)*time.Minute + time.Duration(s)*time.Second + time.Duration(t.Nanosecond())
-}
-
-// lastHours returns the n hours before the hour of t, the earliest first.
-func lastHours(t time.Time, n int) []Interval {
-	hours := make([]Interval, n)
-	at := hourOf(t).From
-	for i := n - 1; i >= 0; i-- {
-		hours[i] = hourOf(at.Add(-1))
-		at = hours[i].From
-	}
-	return hours
-}
-
-// hoursBetween returns the hours from the one that begins at from up to the moment to.
-func hoursBetween(from, to time.Time) []Interval {
-	var hours []Interval
-	for at := from; at.Before(to); {
-		hour := hourOf(at)
-		hours = append(hours, hour)
-		at = hour.To
-	}
-	return hours
 }

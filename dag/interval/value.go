@@ -36,17 +36,17 @@ type value struct {
 // day.
 var values = []value{
 	{"currentHour", CycleHour, "the hour itself", func(at time.Time) []Interval { return []Interval{hourOf(at)} }},
-	{"last1Hour", CycleHour, "the hour before", func(at time.Time) []Interval { return lastHours(at, 1) }},
-	{"last2Hours", CycleHour, "each of the 2 hours before", func(at time.Time) []Interval { return lastHours(at, 2) }},
-	{"last3Hours", CycleHour, "each of the 3 hours before", func(at time.Time) []Interval { return lastHours(at, 3) }},
+	{"last1Hour", CycleHour, "the hour before", func(at time.Time) []Interval { return hours.last(at, 1) }},
+	{"last2Hours", CycleHour, "each of the 2 hours before", func(at time.Time) []Interval { return hours.last(at, 2) }},
+	{"last3Hours", CycleHour, "each of the 3 hours before", func(at time.Time) []Interval { return hours.last(at, 3) }},
 	{"last24Hours", CycleHour, "each hour from 01:00 of the day before to 01:00 of the day", lastDayByHours},
 	{"today", CycleDay, "the day itself", func(at time.Time) []Interval { return []Interval{dayOf(at)} }},
-	{"last1Days", CycleDay, "the day before", func(at time.Time) []Interval { return lastDays(at, 1) }},
-	{"last2Days", CycleDay, "each of the 2 days before", func(at time.Time) []Interval { return lastDays(at, 2) }},
-	{"last3Days", CycleDay, "each of the 3 days before", func(at time.Time) []Interval { return lastDays(at, 3) }},
-	{"last7Days", CycleDay, "each of the 7 days before", func(at time.Time) []Interval { return lastDays(at, 7) }},
-	{"thisWeek", CycleWeek, "each day from Monday to the day itself", func(at time.Time) []Interval { return daysFrom(weekStart(at, 0), dayOf(at).To) }},
-	{"lastWeek", CycleWeek, "each day of the week before, Monday to Sunday", func(at time.Time) []Interval { return daysFrom(weekStart(at, -1), weekStart(at, 0)) }},
+	{"last1Days", CycleDay, "the day before", func(at time.Time) []Interval { return days.last(at, 1) }},
+	{"last2Days", CycleDay, "each of the 2 days before", func(at time.Time) []Interval { return days.last(at, 2) }},
+	{"last3Days", CycleDay, "each of the 3 days before", func(at time.Time) []Interval { return days.last(at, 3) }},
+	{"last7Days", CycleDay, "each of the 7 days before", func(at time.Time) []Interval { return days.last(at, 7) }},
+	{"thisWeek", CycleWeek, "each day from Monday to the day itself", func(at time.Time) []Interval { return days.between(weekStart(at, 0), dayOf(at).To) }},
+	{"lastWeek", CycleWeek, "each day of the week before, Monday to Sunday", func(at time.Time) []Interval { return days.between(weekStart(at, -1), weekStart(at, 0)) }},
 	{"lastMonday", CycleWeek, "Monday of the week before", weekday(0)},
 	{"lastTuesday", CycleWeek, "Tuesday of the week before", weekday(1)},
 	{"lastWednesday", CycleWeek, "Wednesday of the week before", weekday(2)},
@@ -54,10 +54,10 @@ var values = []value{
 	{"lastFriday", CycleWeek, "Friday of the week before", weekday(4)},
 	{"lastSaturday", CycleWeek, "Saturday of the week before", weekday(5)},
 	{"lastSunday", CycleWeek, "Sunday of the week before", weekday(6)},
-	{"thisMonth", CycleMonth, "each day from the month's first to the day itself", func(at time.Time) []Interval { return daysFrom(monthStart(at, 0), dayOf(at).To) }},
+	{"thisMonth", CycleMonth, "each day from the month's first to the day itself", func(at time.Time) []Interval { return days.between(monthStart(at, 0), dayOf(at).To) }},
 	{"thisMonthBegin", CycleMonth, "the month's first day", func(at time.Time) []Interval { return []Interval{dayOf(monthStart(at, 0))} }},
 	{"thisMonthEnd", CycleMonth, "the month's last day", func(at time.Time) []Interval { return []Interval{dayOf(monthStart(at, 1).Add(-1))} }},
-	{"lastMonth", CycleMonth, "each day of the month before", func(at time.Time) []Interval { return daysFrom(monthStart(at, -1), monthStart(at, 0)) }},
+	{"lastMonth", CycleMonth, "each day of the month before", func(at time.Time) []Interval { return days.between(monthStart(at, -1), monthStart(at, 0)) }},
 	{"lastMonthBegin", CycleMonth, "the first day of the month before", func(at time.Time) []Interval { return []Interval{dayOf(monthStart(at, -1))} }},
 	{"lastMonthEnd", CycleMonth, "the last day of the month before", func(at time.Time) []Interval { return []Interval{dayOf(monthStart(at, 0).Add(-1))} }},
 }
@@ -75,7 +75,7 @@ func weekday(n int) func(at time.Time) []Interval {
 func lastDayByHours(at time.Time) []Interval {
 	today := dayOf(at)
 	yesterday := dayOf(today.From.Add(-1))
-	return hoursBetween(hourOf(yesterday.From).To, hourOf(today.From).To)
+	return hours.between(hourOf(yesterday.From).To, hourOf(today.From).To)
 }
 
 // Names returns all date values, by cycle.
