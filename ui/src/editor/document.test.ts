@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import type { Forms } from "../domain/document/local";
 import { read } from "../domain/document/read";
 import { add, connect, copy, disconnect, duplicate, insert, move, paste, remove, rename } from "./commands";
 import { Document } from "./document";
@@ -113,5 +115,18 @@ describe("the document", () => {
     expect(doc.state.problems.all).toEqual([]);
     doc.found(text, [{ field: "tasks[1].needs[0]", code: "unknown", message: "" }]);
     expect(doc.state.problems.ofTask.get("b")).toHaveLength(1);
+  });
+
+  it("decides by itself what the server found before the schemas came", () => {
+    const empty = "name: n\ntasks: []\n";
+    const { doc, pause } = open(empty);
+    doc.found(empty, [{ field: "tasks", code: "out_of_range", message: "has 0 entries, at least 1 are needed" }]);
+    const forms = new URL("../../../apiserver/testdata/task_types.json", import.meta.url);
+    doc.describe(JSON.parse(readFileSync(forms, "utf8")) as Forms);
+    expect(doc.state.problems.all).toHaveLength(1);
+    doc.type([{ from: 0, to: empty.length, insert: text }], { anchor: 0, head: 0 });
+    pause();
+    expect(doc.state.problems.all).toEqual([]);
+    doc.close();
   });
 });

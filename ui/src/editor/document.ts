@@ -160,7 +160,10 @@ export class Document {
   describe(forms: Forms): void {
     if (this.forms === forms) return;
     this.forms = forms;
-    this.store.setState({ problems: this.problems(this.state.reading) });
+    // What the server found before the schemas came is the page's own to decide from now on.
+    const { served, reading } = this.state;
+    if (served) this.store.setState({ served: { ...served, local: localFindings(served.reading, forms) } });
+    this.store.setState({ problems: this.problems(reading) });
   }
 
   /** refuse shows why something was not done. */

@@ -50,6 +50,11 @@ describe("findings of the server", () => {
     expect(problems.all.every((p) => p.code === "syntax" && p.at.line > 10)).toBe(true);
   });
 
+  it("stand behind the mistake that breaks the text, wherever they were", () => {
+    const problems = problemsOf(read(`${text}  - [`), [at("name")]);
+    expect(problems.all.map((p) => p.code)).toEqual(["syntax", "invalid"]);
+  });
+
   it("have ids that differ, and paths that survive being read and written", () => {
     const problems = problemsOf(read(text), [at("tasks[0].env"), at("tasks[0].env")]);
     expect(new Set(problems.all.map((p) => p.id)).size).toBe(2);

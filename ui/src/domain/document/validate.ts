@@ -58,9 +58,11 @@ export function problemsOf(reading: Reading, findings: readonly Finding[]): Prob
     ...(rule && { rule }),
   }));
   const served = reading.good ? findings : findings.filter((f) => f.field !== "body" || own.length === 0);
-  const placed = [...own, ...served]
-    .map((finding) => (reading.good ? inTree(reading, lines, finding) : inText(lines, finding)))
-    .sort((a, b) => a.range.from - b.range.from);
+  const inOrder = (findings: readonly Finding[]) =>
+    findings
+      .map((finding) => (reading.good ? inTree(reading, lines, finding) : inText(lines, finding)))
+      .sort((a, b) => a.range.from - b.range.from);
+  const placed = [...inOrder(own), ...inOrder(served)];
   const seen = new Map<string, number>();
   const all = placed.map((problem): Problem => {
     const key = `${problem.field} ${problem.code}`;
