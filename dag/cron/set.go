@@ -10,6 +10,10 @@ func (s *set) add(v int) { s[v/64] |= 1 << (v % 64) }
 
 func (s *set) has(v int) bool { return s[v/64]&(1<<(v%64)) != 0 }
 
+func (s *set) count() int {
+	return bits.OnesCount64(s[0]) + bits.OnesCount64(s[1]) + bits.OnesCount64(s[2])
+}
+
 // from returns the smallest value that is at least v, -1 where there is none.
 func (s *set) from(v int) int {
 	for word := v / 64; word < len(s); word++ {
@@ -35,6 +39,15 @@ func (s *set) last() int {
 		}
 	}
 	return -1
+}
+
+// values returns what is in the set, the smallest first.
+func (s *set) values() []int {
+	var all []int
+	for v := s.first(); v >= 0; v = s.from(v + 1) {
+		all = append(all, v)
+	}
+	return all
 }
 
 // fill returns the set of all values from low to high.
