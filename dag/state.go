@@ -94,6 +94,8 @@ const (
 	ReasonNotNeeded        Reason = "not_needed"        // there was nothing for the task to undo
 	ReasonCompensated      Reason = "compensated"       // the instance failed, and what had succeeded was undone
 	ReasonNotCompensated   Reason = "not_compensated"   // the instance failed, and undoing what had succeeded failed, too
+	ReasonRejected         Reason = "rejected"          // somebody rejected what an approval task asks
+	ReasonExpired          Reason = "expired"           // nobody decided on an approval task in time
 	ReasonDiscarded        Reason = "discarded"         // the instance found no place, and its workflow's when_full is discard
 	ReasonReplaced         Reason = "replaced"          // a newer instance took its place
 )
