@@ -96,6 +96,8 @@ const (
 	ReasonNotCompensated   Reason = "not_compensated"   // the instance failed, and undoing what had succeeded failed, too
 	ReasonRepeat           Reason = "repeat"            // the condition of its repeat_until does not hold yet
 	ReasonRepeatBound      Reason = "repeat_bound"      // repeat_until came to its max before its condition held
+	ReasonRejected         Reason = "rejected"          // somebody rejected what an approval task asks
+	ReasonExpired          Reason = "expired"           // nobody decided on an approval task in time
 	ReasonDiscarded        Reason = "discarded"         // the instance found no place, and its workflow's when_full is discard
 	ReasonReplaced         Reason = "replaced"          // a newer instance took its place
 )

@@ -148,6 +148,9 @@ func (b *batch) commits(ctx context.Context) error {
 	if err := b.answers(ctx, ops); err != nil {
 		return err
 	}
+	if err := b.approvals(ctx, ops); err != nil {
+		return err
+	}
 	if err := b.children(ctx, ops); err != nil {
 		return err
 	}

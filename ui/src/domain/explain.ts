@@ -86,6 +86,8 @@ export const whyKeys = [
   "workerGone",
   "runningChild",
   "runningDependent",
+  "runningApproval",
+  "runningApproved",
   "killingChild",
   "child",
   "held",
@@ -122,9 +124,13 @@ const table: Record<string, Choose> = {
         ? "runningChild"
         : args.dependent !== undefined
           ? "runningDependent"
-          : args.worker === undefined
-            ? "runningWait"
-            : "running",
+          : args.approval !== undefined
+            ? args.approved_by === undefined
+              ? "runningApproval"
+              : "runningApproved"
+            : args.worker === undefined
+              ? "runningWait"
+              : "running",
   retry_wait: always("retryWait"),
   killing: (_, args) => (args.child === undefined ? "killing" : "killingChild"),
   upstream_failed: always("upstreamFailed"),

@@ -154,6 +154,8 @@ export const core = {
   "reason.no_branch": "no case held, and it has no else",
   "reason.repeat": "its condition does not hold yet",
   "reason.repeat_bound": "its condition did not hold within the allowed iterations",
+  "reason.rejected": "somebody rejected it",
+  "reason.expired": "nobody decided on it in time",
   "reason.discarded": "there was no place for it",
   "reason.replaced": "a newer instance took its place",
 

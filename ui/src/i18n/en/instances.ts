@@ -134,6 +134,8 @@ export const instances = {
   "why.dispatched": "attempt {{attempt}} of {{task}} is on its way to worker {{worker}}",
   "why.running": "attempt {{attempt}} of {{task}} runs on worker {{worker}}",
   "why.runningDependent": "{{task}} waits for runs of other workflows",
+  "why.runningApproval": "{{task}} waits for {{missing}} of {{quorum}} approvals",
+  "why.runningApproved": "{{task}} waits for {{missing}} of {{quorum}} approvals: approved by {{approved_by}}",
   "why.runningChild": "attempt {{attempt}} of {{task}} waits for its child instance {{child}}",
   "why.killingChild": "child instance {{child}} of {{task}} was told to stop{{reason}}",
   "why.child": "child instance {{instance}} of {{workflow}}",
