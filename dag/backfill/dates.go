@@ -2,9 +2,11 @@ package backfill
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/interval"
 )
 
@@ -62,6 +64,16 @@ func Between(points Points, from, to time.Time, most int) (dates []time.Time, co
 		at, ok = points.Next(at)
 	}
 	return dates, count
+}
+
+// Sorted returns dates in an order, each of them once. It changes the given ones.
+func Sorted(dates []dag.Millis, order Order) []dag.Millis {
+	slices.Sort(dates)
+	dates = slices.Compact(dates)
+	if order == Newest {
+		slices.Reverse(dates)
+	}
+	return dates
 }
 
 // layouts are the forms of a moment on a location's calendar.
