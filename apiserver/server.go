@@ -181,6 +181,7 @@ func (s *Server) route() error {
 	s.draftRoutes()
 	s.parameterRoutes()
 	s.startRoutes()
+	s.backfillRoutes()
 	s.aroundRoutes()
 	s.bulkRoutes()
 	s.instanceRoutes()

@@ -6,6 +6,7 @@ import (
 	"github.com/porpoise/porpoise/apiserver/logs"
 	"github.com/porpoise/porpoise/apiserver/watch"
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/backfill"
 	"github.com/porpoise/porpoise/dag/interval"
 	"github.com/porpoise/porpoise/sql"
 )
@@ -29,6 +30,18 @@ type Store interface {
 	HoldStore
 	SlotStore
 	TaskGroupStore
+	BackfillStore
+}
+
+// BackfillStore keeps backfills, and knows what has run already.
+type BackfillStore interface {
+	CreateBackfill(ctx context.Context, b sql.Backfill, parts []sql.BackfillPart, newest int64) (sql.Backfill, error)
+	ChangeBackfill(ctx context.Context, id int64, c sql.BackfillChange) (sql.Backfill, bool, error)
+	NewestBackfill(ctx context.Context, workflowID int64) (int64, error)
+	Backfill(ctx context.Context, id int64) (sql.Backfill, error)
+	Backfills(ctx context.Context, workflowID int64, page sql.Page) ([]sql.Backfill, string, error)
+	BackfillDates(ctx context.Context, id int64, state backfill.DateState, page sql.Page) ([]sql.BackfillDate, string, error)
+	RanAt(ctx context.Context, workflowID int64, times []dag.Millis) (map[dag.Millis]sql.Ran, error)
 }
 
 // ProjectStore keeps projects.

@@ -202,6 +202,9 @@ func (b *batch) release(ctx context.Context, ops []*operation) error {
 	if len(released) == 0 {
 		return nil
 	}
+	if err := b.endDates(ctx, ops); err != nil {
+		return fmt.Errorf("note ends with dates of backfills: %w", err)
+	}
 	wanted, placed, err := b.unanswered(ctx, sortedKeys(released))
 	if err != nil {
 		return fmt.Errorf("read controls of released instances: %w", err)

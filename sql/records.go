@@ -231,4 +231,6 @@ type Transition struct {
 	// children write to each other.
 	Parent int64
 	By     string
+	// Backfill says that a backfill made the instance: how it ends is noted with its date.
+	Backfill bool
 }
