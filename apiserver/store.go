@@ -29,6 +29,7 @@ type Store interface {
 	HoldStore
 	SlotStore
 	TaskGroupStore
+	ListenerStore
 }
 
 // ProjectStore keeps projects.
