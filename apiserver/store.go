@@ -30,6 +30,7 @@ type Store interface {
 	HoldStore
 	SlotStore
 	TaskGroupStore
+	ListenerStore
 	BackfillStore
 }
 
