@@ -31,6 +31,7 @@ type Config struct {
 	Cluster Cluster
 	Workers Workers // nil: workers have no figures and can't be drained
 	Masters Masters // nil: masters have no figures
+	Keys    Keys    // nil: secrets can't be kept, and answer 503
 	// Node is this process's name, and Refusals what its gRPC server has turned away; nil is nothing.
 	Node     string
 	Refusals *rpc.Refusals
@@ -95,6 +96,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Keys == nil {
+		cfg.Keys = noKeys{}
 	}
 	if cfg.Metrics == nil {
 		cfg.Metrics = prometheus.DefaultGatherer
@@ -171,6 +175,7 @@ func (s *Server) route() error {
 	s.memberRoutes()
 	s.taskGroupRoutes()
 	s.projectParamRoutes()
+	s.secretRoutes()
 	s.workflowRoutes()
 	s.versionRoutes()
 	s.validateRoutes()

@@ -29,6 +29,15 @@ type Store interface {
 	HoldStore
 	SlotStore
 	TaskGroupStore
+	SecretStore
+}
+
+// SecretStore keeps sealed secrets; project 0 is every project.
+type SecretStore interface {
+	Secrets(ctx context.Context, projectID int64) ([]sql.Secret, error)
+	PutSecret(ctx context.Context, secret sql.Secret) (made bool, err error)
+	DeleteSecret(ctx context.Context, projectID int64, name string) error
+	ResealSecrets(ctx context.Context, keyID string, reseal func(sql.Secret) (sql.Secret, error)) (int, error)
 }
 
 // ProjectStore keeps projects.
