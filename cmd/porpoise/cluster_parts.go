@@ -55,6 +55,7 @@ type parts struct {
 	cluster     sql.Cluster
 	registry    registry.Registry
 	authority   *rpc.CA
+	keys        *rpc.Keyring // of secrets
 	node        string
 	incarnation string
 	predecessor string // the incarnation that this one follows in the data folder
@@ -254,6 +255,7 @@ func (p *parts) startMaster(ctx context.Context, listen, advertise string, weigh
 		Self: rpc.Process{Node: p.node, Incarnation: p.incarnation}, Cluster: p.cluster.ID, Generation: p.cluster.Generation, Address: advertise, Version: version(),
 		Slots: p.cluster.Slots, Weight: weight, Takeover: true, Store: p.store, Registry: p.registry,
 		Joins:   &rpc.JoinServer{CA: p.authority, VerifyToken: p.verifyJoin, Logger: p.log},
+		Keys:    p.keys,
 		Figures: refusals.Figures, Logger: p.log, SuperviseEvery: superviseEvery,
 	})
 	if err := p.serveRPC(registry.Master, listener, refusals, func(s *grpc.Server) { rpc.RegisterMasterServer(s, m) }); err != nil {
@@ -346,7 +348,7 @@ func (p *parts) startAPI(ctx context.Context, w web, listen, advertise string) (
 	}
 	api, err := apiserver.New(apiserver.Config{
 		Store: p.store, Logs: logServer, Hints: watcher, Events: watcher, Cluster: cluster, Workers: workers{p.registry, logServer},
-		Masters: watcher, Node: p.node, Refusals: refusals, Logger: p.log,
+		Masters: watcher, Keys: p.keys, Node: p.node, Refusals: refusals, Logger: p.log,
 		BasePath: w.BasePath, Console: console, SecureCookies: w.SecureCookies, TrustProxy: w.TrustProxy, Version: version(),
 		SetUp: p.dropPassword,
 	})
