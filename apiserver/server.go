@@ -32,6 +32,7 @@ type Config struct {
 	Cluster Cluster
 	Workers Workers // nil: workers have no figures and can't be drained
 	Masters Masters // nil: masters have no figures
+	Keys    Keys    // nil: secrets can't be kept, and answer 503
 	// Node is this process's name, and Refusals what its gRPC server has turned away; nil is nothing.
 	Node     string
 	Refusals *rpc.Refusals
@@ -99,6 +100,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Keys == nil {
+		cfg.Keys = noKeys{}
 	}
 	if cfg.Metrics == nil {
 		cfg.Metrics = prometheus.DefaultGatherer
@@ -177,6 +181,7 @@ func (s *Server) route() error {
 	s.projectParamRoutes()
 	s.listenerRoutes()
 	s.replyRoutes()
+	s.secretRoutes()
 	s.workflowRoutes()
 	s.versionRoutes()
 	s.validateRoutes()

@@ -32,6 +32,7 @@ type Store interface {
 	TaskGroupStore
 	ListenerStore
 	BackfillStore
+	SecretStore
 }
 
 // BackfillStore keeps backfills, and knows what has run already.
@@ -43,6 +44,14 @@ type BackfillStore interface {
 	Backfills(ctx context.Context, workflowID int64, page sql.Page) ([]sql.Backfill, string, error)
 	BackfillDates(ctx context.Context, id int64, state backfill.DateState, page sql.Page) ([]sql.BackfillDate, string, error)
 	RanAt(ctx context.Context, workflowID int64, times []dag.Millis) (map[dag.Millis]sql.Ran, error)
+}
+
+// SecretStore keeps sealed secrets; project 0 is every project.
+type SecretStore interface {
+	Secrets(ctx context.Context, projectID int64) ([]sql.Secret, error)
+	PutSecret(ctx context.Context, secret sql.Secret) (made bool, err error)
+	DeleteSecret(ctx context.Context, projectID int64, name string) error
+	ResealSecrets(ctx context.Context, keyID string, reseal func(sql.Secret) (sql.Secret, error)) (int, error)
 }
 
 // ProjectStore keeps projects.

@@ -72,6 +72,8 @@ type Config struct {
 	Registry registry.Registry
 	// Joins gives certificates to new nodes; nil refuses them.
 	Joins *rpc.JoinServer
+	// Keys opens the secrets of tasks; nil is none, and tasks that name one fail.
+	Keys engine.Keys
 	// Figures says how this master is doing, for apiservers; nil says nothing.
 	Figures func() *rpc.MasterFigures
 	// Secrets opens what listeners sign with; nil tells nothing to those that have a secret.
@@ -140,7 +142,7 @@ func New(c Config) *Master {
 		Stray: func(worker rpc.Process, owner string) { m.strays.saw(worker, owner, m.Now()) },
 	})
 	m.engine = engine.New(engine.Config{
-		Owner: c.Self.String(), Store: c.Store, Dispatcher: dispatcher{placer}, Links: m.links,
+		Owner: c.Self.String(), Store: c.Store, Dispatcher: dispatcher{placer}, Links: m.links, Keys: c.Keys,
 		Alarms: m.alarms, Publish: m.watchers.Publish, Hint: m.hint, Logger: m.log, Limit: c.Limit, KillGrace: c.KillGrace,
 		Now: c.Now, Token: c.Token, Sure: func(now time.Time) bool { return m.judges(now) && !m.hold.held() },
 		Woken: func() { m.intake.Hint() },

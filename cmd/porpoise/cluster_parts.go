@@ -57,7 +57,8 @@ type parts struct {
 	registry    registry.Registry
 	authority   *rpc.CA
 	key         rpc.ClusterKey
-	egress      egress.Rule // where listeners may be called
+	keys        *rpc.Keyring // of secrets
+	egress      egress.Rule  // where listeners may be called
 	node        string
 	incarnation string
 	predecessor string // the incarnation that this one follows in the data folder
@@ -258,6 +259,7 @@ func (p *parts) startMaster(ctx context.Context, listen, advertise string, weigh
 		Self: rpc.Process{Node: p.node, Incarnation: p.incarnation}, Cluster: p.cluster.ID, Generation: p.cluster.Generation, Address: advertise, Version: version(),
 		Slots: p.cluster.Slots, Weight: weight, Takeover: true, Store: p.store, Registry: p.registry,
 		Joins:   &rpc.JoinServer{CA: p.authority, VerifyToken: p.verifyJoin, Logger: p.log},
+		Keys:    p.keys,
 		Figures: refusals.Figures, Logger: p.log, SuperviseEvery: superviseEvery, Secrets: p.key, Egress: p.egress,
 	})
 	if err := p.serveRPC(registry.Master, listener, refusals, func(s *grpc.Server) { rpc.RegisterMasterServer(s, m) }); err != nil {
@@ -350,7 +352,7 @@ func (p *parts) startAPI(ctx context.Context, w web, listen, advertise string) (
 	}
 	api, err := apiserver.New(apiserver.Config{
 		Store: p.store, Logs: logServer, Hints: watcher, Events: watcher, Cluster: cluster, Workers: workers{p.registry, logServer},
-		Masters: watcher, Node: p.node, Refusals: refusals, Logger: p.log, Secrets: p.key, Egress: p.egress,
+		Masters: watcher, Keys: p.keys, Node: p.node, Refusals: refusals, Logger: p.log, Secrets: p.key, Egress: p.egress,
 		BasePath: w.BasePath, Console: console, SecureCookies: w.SecureCookies, TrustProxy: w.TrustProxy, Version: version(),
 		SetUp: p.dropPassword,
 	})

@@ -245,8 +245,9 @@ func (e *etcdAccess) check() []error {
 
 // database is where the rows are, and the key that seals the cluster's secrets in them.
 type database struct {
-	Database   string `key:"database" about:"mysql:USER:PASSWORD@tcp(HOST:PORT)/NAME, or sqlite:PATH" secret:"yes"`
-	ClusterKey string `key:"cluster-key" about:"file of the cluster's key, the same on every master and apiserver; default DATA/cluster.key"`
+	Database      string `key:"database" about:"mysql:USER:PASSWORD@tcp(HOST:PORT)/NAME, or sqlite:PATH" secret:"yes"`
+	ClusterKey    string `key:"cluster-key" about:"file of the cluster's key, the same on every master and apiserver; default DATA/cluster.key"`
+	SecretKeyFile string `key:"secret-key-file" about:"file of the keys that seal secrets, the same on every master and apiserver; default DATA/secret-key"`
 }
 
 func (d *database) check() []error {
