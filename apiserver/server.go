@@ -186,6 +186,7 @@ func (s *Server) route() error {
 	s.bulkRoutes()
 	s.instanceRoutes()
 	s.controlRoutes()
+	s.approvalRoutes()
 	s.previewRoutes()
 	s.explainRoutes()
 	s.valueRoutes()

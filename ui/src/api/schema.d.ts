@@ -1738,6 +1738,11 @@ export interface components {
              * @example 2026-11-21T12:00:00.000Z
              */
             finished_at?: string;
+            /**
+             * Format: int64
+             * @description Of a task with repeat_until: the iteration that the attempt belongs to, from 1.
+             */
+            iteration?: number;
             /** Format: int64 */
             log_bytes: number;
             message?: string;
@@ -3326,6 +3331,11 @@ export interface components {
              * @example 2026-11-21T12:00:00.000Z
              */
             finished_at?: string;
+            /**
+             * Format: int64
+             * @description Of a task with repeat_until: the iteration that it is in, from 1.
+             */
+            iteration?: number;
             /**
              * Format: int64
              * @description Workers lost in this round.
