@@ -162,7 +162,7 @@ func (s *Server) createBackfill(ctx context.Context, in *createBackfill) (*creat
 	case in.Body.Preview != plan.face.Token:
 		return nil, planChanged()
 	}
-	made, err := s.store.CreateBackfill(ctx, plan.row, plan.parts, plan.newest)
+	made, err := s.store.CreateBackfill(ctx, plan.row, plan.parts, plan.dates, plan.newest)
 	if errors.Is(err, sql.ErrExists) {
 		return nil, planChanged()
 	}

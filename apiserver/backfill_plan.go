@@ -21,6 +21,7 @@ import (
 type BackfillOptions struct {
 	BackfillRange
 	Dates       []string        `json:"dates,omitempty" maxItems:"10000" doc:"These moments instead of a range; a date alone is the beginning of its day."`
+	Downstream  bool            `json:"downstream,omitempty" doc:"Run for the same dates whatever waits for the workflow by a dependent task, and what waits for that, on all levels."`
 	Parallel    int             `json:"parallel,omitempty" minimum:"0" maximum:"100" doc:"How many dates run at once; 0 or absent is 1."`
 	OnFailure   string          `json:"on_failure,omitempty" enum:"continue,stop" doc:"What the failure of a date means to those that have not begun; absent is continue."`
 	Params      map[string]Text `json:"params,omitempty" maxProperties:"1000" doc:"Values of declared parameters."`
@@ -36,6 +37,8 @@ type BackfillPlan struct {
 	Token string         `json:"token" doc:"Sent as preview with the same request, it is refused where the plan would be another one by then."`
 	Count int            `json:"count" doc:"How many instances there will be."`
 	Parts []BackfillPart `json:"parts" nullable:"false" doc:"The workflows, in the order in which they start."`
+	// LeftOut are of those downstream.
+	LeftOut []LeftOutWorkflow `json:"left_out" nullable:"false" doc:"Workflows downstream that are not run, with what is below them."`
 }
 
 // BackfillPart is one workflow of a plan.
@@ -59,6 +62,7 @@ type plannedBackfill struct {
 	face   BackfillPlan
 	row    sql.Backfill
 	parts  []sql.BackfillPart
+	dates  []sql.BackfillEntry
 	newest int64
 }
 
@@ -90,8 +94,17 @@ func (s *Server) planBackfill(ctx context.Context, w sql.Workflow, o BackfillOpt
 		return nil, fmt.Errorf("read newest backfill: %w", err)
 	}
 	part := sql.BackfillPart{ProjectID: w.ProjectID, WorkflowID: w.ID, Version: o.Version, Params: start.Params, OnFailure: start.OnFailure}
+	p.face.LeftOut = []LeftOutWorkflow{}
 	if err := s.addPart(ctx, p, w, part, dates, backfill.Only(o.Only)); err != nil {
 		return nil, err
+	}
+	if o.Downstream {
+		if err := s.addDownstream(ctx, p, w, dates, backfill.Only(o.Only)); err != nil {
+			return nil, err
+		}
+	}
+	if problem := s.checkOrder(ctx, p, o); problem != nil {
+		return nil, problem
 	}
 	p.face.Token = p.token(o)
 	return p, nil
@@ -195,13 +208,52 @@ func (s *Server) addPart(ctx context.Context, p *plannedBackfill, w sql.Workflow
 			face.LeftOut = append(face.LeftOut, LeftOutDate{Time(at), string(r.Had), ID(r.Instance)})
 			continue
 		}
-		part.Dates = append(part.Dates, at)
+		p.dates = append(p.dates, sql.BackfillEntry{Part: len(p.parts), At: at})
 		face.Dates = append(face.Dates, Time(at))
 	}
+	p.parts = append(p.parts, part)
 	p.face.Parts = append(p.face.Parts, face)
-	p.face.Count += len(part.Dates)
-	if len(part.Dates) > 0 {
-		p.parts = append(p.parts, part)
+	p.face.Count += len(face.Dates)
+	return nil
+}
+
+// addDownstream adds what waits for the workflow, for the same dates. All dates of a workflow start before those of the
+// workflows below it: so whichever of its dates one of these looks at, it waits for something that has begun.
+func (s *Server) addDownstream(ctx context.Context, p *plannedBackfill, w sql.Workflow, dates []dag.Millis, only backfill.Only) error {
+	list, out, err := s.downstream(ctx, w)
+	if err != nil {
+		return err
+	}
+	p.face.LeftOut = append(p.face.LeftOut, out...)
+	if n := (len(list) + 1) * len(dates); n > backfill.MaxDates || len(list) > maxDownstream {
+		return wrongField(http.StatusUnprocessableEntity, "downstream", "too_many", "", "with %d workflows downstream these are %d dates, and %d dates of %d workflows are the most",
+			len(list), n, backfill.MaxDates, maxDownstream)
+	}
+	for _, d := range list {
+		part := sql.BackfillPart{ProjectID: d.workflow.ProjectID, WorkflowID: d.workflow.ID, Version: d.workflow.Published, OnFailure: d.plan.Definition.OnFailure}
+		if err := s.addPart(ctx, p, d.workflow, part, dates, only); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkOrder refuses the newest first where a workflow waits for runs of its own: those would come after what waits
+// for them.
+func (s *Server) checkOrder(ctx context.Context, p *plannedBackfill, o BackfillOptions) error {
+	if o.Order != string(backfill.Newest) {
+		return nil
+	}
+	for i, part := range p.parts {
+		plan, err := s.plans.get(ctx, part.WorkflowID, part.Version)
+		if err != nil {
+			return err
+		}
+		face := p.face.Parts[i]
+		if waitsFor(face.Project, plan.Definition)[foldedName(face.Project, face.Workflow)] {
+			return wrongField(http.StatusUnprocessableEntity, "order", dag.CodeConflict, o.Order,
+				"workflow %s waits for earlier runs of its own, which would come after those that wait: take the oldest first", face.Workflow)
+		}
 	}
 	return nil
 }
@@ -214,5 +266,6 @@ func (p *plannedBackfill) token(o BackfillOptions) string {
 	fmt.Fprintf(h, "%d\n%d\n", p.row.WorkflowID, p.newest)
 	_, _ = h.Write(marshalJSON(o)) // a hash never fails to take data
 	_, _ = h.Write(marshalJSON(p.face.Parts))
+	_, _ = h.Write(marshalJSON(p.face.LeftOut))
 	return fmt.Sprintf("%d.%s", p.face.Count, hex.EncodeToString(h.Sum(nil)[:16]))
 }

@@ -37,12 +37,13 @@ type Store interface {
 
 // BackfillStore keeps backfills, and knows what has run already.
 type BackfillStore interface {
-	CreateBackfill(ctx context.Context, b sql.Backfill, parts []sql.BackfillPart, newest int64) (sql.Backfill, error)
+	CreateBackfill(ctx context.Context, b sql.Backfill, parts []sql.BackfillPart, dates []sql.BackfillEntry, newest int64) (sql.Backfill, error)
 	ChangeBackfill(ctx context.Context, id int64, c sql.BackfillChange) (sql.Backfill, bool, error)
 	NewestBackfill(ctx context.Context, workflowID int64) (int64, error)
 	Backfill(ctx context.Context, id int64) (sql.Backfill, error)
 	Backfills(ctx context.Context, workflowID int64, page sql.Page) ([]sql.Backfill, string, error)
 	BackfillDates(ctx context.Context, id int64, state backfill.DateState, page sql.Page) ([]sql.BackfillDate, string, error)
+	DependingWorkflows(ctx context.Context, after int64, limit int) ([]int64, error)
 	RanAt(ctx context.Context, workflowID int64, times []dag.Millis) (map[dag.Millis]sql.Ran, error)
 }
 

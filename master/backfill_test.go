@@ -16,12 +16,13 @@ import (
 func (s *site) fill(w sql.Workflow, n, parallel int) int64 {
 	s.t.Helper()
 	part := sql.BackfillPart{ProjectID: w.ProjectID, WorkflowID: w.ID, Version: 1, OnFailure: dag.OnFailureEnd}
-	for i := range n {
-		part.Dates = append(part.Dates, dag.MillisOf(time.Date(2026, 3, 1+i, 0, 0, 0, 0, time.UTC)))
+	dates := make([]sql.BackfillEntry, n)
+	for i := range dates {
+		dates[i].At = dag.MillisOf(time.Date(2026, 3, 1+i, 0, 0, 0, 0, time.UTC))
 	}
 	b, err := s.store.CreateBackfill(s.t.Context(), sql.Backfill{
 		ProjectID: w.ProjectID, WorkflowID: w.ID, Rules: backfill.Rules{Parallel: parallel, OnFailure: backfill.Continue}, Priority: dag.PriorityLow, CreatedBy: "test",
-	}, []sql.BackfillPart{part}, 0)
+	}, []sql.BackfillPart{part}, dates, 0)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -35,14 +35,19 @@ type Backfill struct {
 	Dates       backfill.Counts
 }
 
-// BackfillPart is a workflow of a backfill with its dates, in the order in which they start.
+// BackfillPart is a workflow of a backfill.
 type BackfillPart struct {
 	ProjectID  int64
 	WorkflowID int64
 	Version    int
 	Params     map[string]string
 	OnFailure  dag.OnFailure // of its instances
-	Dates      []dag.Millis
+}
+
+// BackfillEntry is a date of one of the parts.
+type BackfillEntry struct {
+	Part int
+	At   dag.Millis
 }
 
 // BackfillDate is one date of a workflow of a backfill. Place counts from 1.
@@ -80,22 +85,20 @@ var (
 	}
 )
 
-// CreateBackfill makes a backfill of parts whose dates follow each other. newest is the latest backfill of the
+// CreateBackfill makes a backfill of parts, whose dates start in the order given. newest is the latest backfill of the
 // workflow that the caller knew when it planned, 0 for none: where another was made since, it returns ErrExists.
-func (s *Store) CreateBackfill(ctx context.Context, b Backfill, parts []BackfillPart, newest int64) (Backfill, error) {
+func (s *Store) CreateBackfill(ctx context.Context, b Backfill, parts []BackfillPart, dates []BackfillEntry, newest int64) (Backfill, error) {
 	id, err := s.NextIDs(ctx, 1)
 	if err != nil {
 		return Backfill{}, err
 	}
 	b.ID, b.State, b.CreatedAt = id, backfill.Running, orNow(b.CreatedAt, s.millis())
 	var partRows, dateRows []any
-	place := int64(0)
 	for i, p := range parts {
 		partRows = append(partRows, id, int64(i), p.ProjectID, p.WorkflowID, int64(p.Version), encodeMap(p.Params), string(p.OnFailure))
-		for _, at := range p.Dates {
-			place++
-			dateRows = append(dateRows, id, place, int64(i), int64(at), string(backfill.DateWaiting), int64(0))
-		}
+	}
+	for i, d := range dates {
+		dateRows = append(dateRows, id, int64(i+1), int64(d.Part), int64(d.At), string(backfill.DateWaiting), int64(0))
 	}
 	err = s.write(ctx, func(tx *sqlTx) error {
 		// The lock keeps two backfills of one workflow, and its delete, apart.
@@ -234,6 +237,18 @@ func (s *Store) NewestBackfill(ctx context.Context, workflowID int64) (id int64,
 		return 0, fmt.Errorf("read newest backfill of workflow %d: %w", workflowID, explain(err))
 	}
 	return id, nil
+}
+
+// DependingWorkflows returns the ids of published workflows that may have dependent tasks, up to limit of them beginning
+// after one: their text holds the word.
+func (s *Store) DependingWorkflows(ctx context.Context, after int64, limit int) ([]int64, error) {
+	out, err := collect(ctx, s, func(scan func(...any) error) (id int64, err error) { return id, scan(&id) },
+		`SELECT w.id FROM workflow w JOIN workflow_version v ON v.workflow_id = w.id AND v.version = w.published
+		WHERE w.deleted_at = 0 AND w.id > ? AND v.text LIKE ? ORDER BY w.id LIMIT ?`, after, "%"+dag.TypeDependent+"%", limit)
+	if err != nil {
+		return nil, fmt.Errorf("read workflows with dependents: %w", err)
+	}
+	return out, nil
 }
 
 // Ran is the latest run of the whole workflow for a schedule time.

@@ -79,6 +79,7 @@ something else by then. Without that token, the dates are those of this very mom
 	f.StringVar(&r.Timezone, "timezone", "", "whose calendar all of this is on, such as Europe/Berlin; without it UTC")
 	f.StringVar(&r.Order, "order", "", "oldest or newest first; without it oldest")
 	f.StringVar(&r.Only, "only", "", "all, missing, failed or missing_or_failed dates; without it all")
+	f.BoolVar(&r.Downstream, "downstream", false, "for the same dates also what waits for the workflow by a dependent task, on all levels")
 	f.IntVar(&r.Parallel, "parallel", 1, "how many dates run at once, 100 at most")
 	f.StringVar(&r.OnFailure, "on-failure", "", "continue with the other dates, or stop; without it continue")
 	f.StringArrayVar(&params, "param", nil, "KEY=VALUE of a declared parameter; may be repeated")
@@ -104,6 +105,13 @@ func (c *cli) showPlan(plan client.BackfillPlan) error {
 			left++
 			rows = append(rows, []string{p.Project + "/" + p.Workflow, fmt.Sprint(p.Version), at(d.ScheduleTime), "left out: " + hadWord(d.Had), d.InstanceID})
 		}
+	}
+	for _, w := range plan.LeftOut {
+		why := "you may not start it"
+		if w.Why == "params" {
+			why = "it needs parameters"
+		}
+		rows = append(rows, []string{w.Project + "/" + w.Workflow, "", "", "left out: " + why, ""})
 	}
 	if err := c.show(plan, []string{"WORKFLOW", "VERSION", "DATE", "PLAN", "INSTANCE"}, rows); err != nil || c.output == "json" {
 		return err

@@ -23,6 +23,15 @@ func dates(n int) []dag.Millis {
 	return out
 }
 
+// entries are the same n days of part 0.
+func entries(n int) []sql.BackfillEntry {
+	out := make([]sql.BackfillEntry, n)
+	for i, at := range dates(n) {
+		out[i].At = at
+	}
+	return out
+}
+
 // fill makes a backfill of n dates of the bench's workflow.
 func (b *bench) fill(n, parallel int, onFailure backfill.OnFailure) sql.Backfill {
 	b.t.Helper()
@@ -32,8 +41,8 @@ func (b *bench) fill(n, parallel int, onFailure backfill.OnFailure) sql.Backfill
 		ProjectID: b.project.ID, WorkflowID: b.workflow.ID, Asked: `{"from":"1970-01-02"}`, Timezone: "Europe/Berlin", WorkerGroup: "big",
 		Rules: backfill.Rules{Parallel: parallel, OnFailure: onFailure}, Priority: dag.PriorityLow, CreatedBy: "ann",
 	}, []sql.BackfillPart{{
-		ProjectID: b.project.ID, WorkflowID: b.workflow.ID, Version: 1, Params: map[string]string{"k": "v"}, OnFailure: dag.OnFailureEnd, Dates: dates(n),
-	}}, newest)
+		ProjectID: b.project.ID, WorkflowID: b.workflow.ID, Version: 1, Params: map[string]string{"k": "v"}, OnFailure: dag.OnFailureEnd,
+	}}, entries(n), newest)
 	b.must(err)
 	return made
 }
@@ -139,7 +148,7 @@ func aBackfillStopsAtAFailure(t *testing.T, b *bench) {
 	b.over(started[1], dag.InstanceSuccess)
 	b.advance(f.ID)
 	b.standing(f.ID, backfill.Failed, false, 0, 0, 0, 1, 1, 3)
-	_, err := b.CreateBackfill(b.ctx, sql.Backfill{ProjectID: b.project.ID, WorkflowID: b.workflow.ID}, nil, 0)
+	_, err := b.CreateBackfill(b.ctx, sql.Backfill{ProjectID: b.project.ID, WorkflowID: b.workflow.ID}, nil, nil, 0)
 	if !errors.Is(err, sql.ErrExists) {
 		t.Errorf("a backfill that was planned before another: %v, want ErrExists", err)
 	}

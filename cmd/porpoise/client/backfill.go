@@ -17,6 +17,7 @@ type BackfillRequest struct {
 	Timezone    string            `json:"timezone,omitempty"`
 	Order       string            `json:"order,omitempty"`
 	Only        string            `json:"only,omitempty"`
+	Downstream  bool              `json:"downstream,omitempty"`
 	Parallel    int               `json:"parallel,omitempty"`
 	OnFailure   string            `json:"on_failure,omitempty"`
 	Params      map[string]string `json:"params,omitempty"`
@@ -33,6 +34,15 @@ type BackfillPlan struct {
 	Token string         `json:"token"`
 	Count int            `json:"count"`
 	Parts []BackfillPart `json:"parts"`
+	// LeftOut are workflows downstream that are not run.
+	LeftOut []LeftOutWorkflow `json:"left_out"`
+}
+
+// LeftOutWorkflow is a workflow downstream that is not run: not_allowed or params.
+type LeftOutWorkflow struct {
+	Project  string `json:"project"`
+	Workflow string `json:"workflow"`
+	Why      string `json:"why"`
 }
 
 // BackfillPart is one workflow of a plan.
