@@ -79,6 +79,7 @@ var cases = []struct {
 	{"ADeliveryHasOneMaster", aDeliveryHasOneMaster},
 	{"AReplyBelongsToItsInstance", aReplyBelongsToItsInstance},
 	{"LanesAreFoundOneByOne", lanesAreFoundOneByOne},
+	{"OldDeliveriesAreSwept", oldDeliveriesAreSwept},
 	{"DependenciesFindTheirRuns", dependenciesFindTheirRuns},
 	{"OwnedInstancesCanBeLoadedAgain", ownedInstancesCanBeLoadedAgain},
 	{"PlacesAreGivenInTurn", placesAreGivenInTurn},
