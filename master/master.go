@@ -14,6 +14,7 @@ import (
 	"github.com/porpoise/porpoise/internal/egress"
 	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/internal/webhook"
+	"github.com/porpoise/porpoise/master/backfill"
 	"github.com/porpoise/porpoise/master/dispatch"
 	"github.com/porpoise/porpoise/master/engine"
 	"github.com/porpoise/porpoise/master/failover"
@@ -32,6 +33,7 @@ import (
 type Store interface {
 	engine.Store
 	intake.Store
+	backfill.Store
 	failover.Store
 	slot.History
 	supervise.Store
@@ -93,6 +95,7 @@ type Master struct {
 	log      hclog.Logger
 	engine   *engine.Engine
 	intake   *intake.Intake
+	filler   *backfill.Filler
 	failover *failover.Failover
 	super    *supervise.Supervisor
 	notifier *notify.Notifier
@@ -157,6 +160,11 @@ func New(c Config) *Master {
 		Owner: c.Self.String(), Store: c.Store, Slots: heldSlots{m.slots, &m.hold}, Instances: m.engine, Logger: m.log, Now: c.Now,
 		Sure: m.standing.sure,
 	})
+	m.filler = backfill.New(backfill.Config{
+		Store: c.Store, Slots: heldSlots{m.slots, &m.hold}, Logger: m.log,
+		Started: func(ids []int64) { m.hint(&rpc.Hint{Commands: ids}) },
+		Stopped: func(ids []int64) { m.hint(&rpc.Hint{Controls: ids}) },
+	})
 	m.failover = failover.New(failover.Config{
 		Self: c.Self, Store: c.Store, Instances: instances{m.engine}, Logger: m.log, Now: c.Now,
 		Sure: m.judges, Confirm: m.confirm,
@@ -189,7 +197,7 @@ func (m *Master) Join(ctx context.Context, request *rpc.JoinRequest) (*rpc.JoinR
 type hints struct{ m *Master }
 
 func (h hints) Command()                { h.m.intake.Hint() }
-func (h hints) Finished(workflow int64) { h.m.engine.Finished(workflow) }
+func (h hints) Finished(workflow int64) { h.m.finished(workflow) }
 func (h hints) Control(instance int64)  { h.m.engine.Nudge(instance); h.m.intake.Hint() }
 
 // hint tells the loops of this master, and through the apiservers the other masters, of rows that it wrote.
@@ -198,12 +206,18 @@ func (m *Master) hint(h *rpc.Hint) {
 		m.engine.Nudge(instance)
 	}
 	for _, workflow := range h.GetFinished() {
-		m.engine.Finished(workflow)
+		m.finished(workflow)
 	}
 	if len(h.GetCommands())+len(h.GetControls()) > 0 {
 		m.intake.Hint()
 	}
 	m.watchers.Hint(h)
+}
+
+// finished tells the loops that wait for runs of a workflow that one has ended.
+func (m *Master) finished(workflow int64) {
+	m.engine.Finished(workflow)
+	m.filler.Finished(workflow)
 }
 
 type instances struct{ *engine.Engine }

@@ -39,6 +39,7 @@ func (m *Master) Run(ctx context.Context) error {
 	// What takes work ends first: a claim that is on its way then is in memory, and handed over.
 	taking, take := errgroup.WithContext(ctx)
 	taking.Go(guard.Loop(take, m.log, "intake", m.intake.Run))
+	taking.Go(guard.Loop(take, m.log, "backfill", m.filler.Run))
 	taking.Go(guard.Loop(take, m.log, "failover", m.failover.Run))
 	taking.Go(guard.Loop(take, m.log, "stop", func(take context.Context) error {
 		select {

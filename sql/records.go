@@ -178,8 +178,12 @@ type ControlRow struct {
 	By         string
 	At         dag.Millis
 	// Attempt and Child are of VerbChildEnded: the attempt that waited, and the instance that ended.
-	Attempt   int
-	Child     int64
+	// Attempt is also of approve and reject: the one that is decided on.
+	Attempt int
+	Child   int64
+	// Reason and Values are of approve and reject.
+	Reason    string
+	Values    map[string]string
 	AppliedAt dag.Millis
 	Result    string
 }
@@ -229,4 +233,6 @@ type Transition struct {
 	// children write to each other.
 	Parent int64
 	By     string
+	// Backfill says that a backfill made the instance: how it ends is noted with its date.
+	Backfill bool
 }
