@@ -103,12 +103,17 @@ func (b *batch) tell(ctx context.Context, ops []*operation) error {
 // DueLanes returns up to limit lanes behind after, in their order, in which a delivery is due at now. Lanes in
 // which all is idle cost it nothing, others a few steps through an index each, however much waits in them.
 func (s *Store) DueLanes(ctx context.Context, now dag.Millis, after string, limit int) ([]string, error) {
+	return s.lanes(ctx, DeliveryDue, now, after, limit)
+}
+
+// lanes returns lanes that have a delivery of a state whose next moment is not after one.
+func (s *Store) lanes(ctx context.Context, state DeliveryState, at dag.Millis, after string, limit int) ([]string, error) {
 	// Each step of the recursion jumps to the next lane.
 	out, err := collect(ctx, s, func(scan func(...any) error) (lane string, err error) { return lane, scan(&lane) },
-		`WITH RECURSIVE step (lane) AS (SELECT MIN(lane) FROM delivery WHERE state = 'due' AND lane > ?
-			UNION ALL SELECT (SELECT MIN(d.lane) FROM delivery d WHERE d.state = 'due' AND d.lane > step.lane) FROM step WHERE step.lane IS NOT NULL)
-		SELECT lane FROM step WHERE lane IS NOT NULL AND (SELECT MIN(d.next_at) FROM delivery d WHERE d.state = 'due' AND d.lane = step.lane) <= ? LIMIT ?`,
-		after, now, limit)
+		`WITH RECURSIVE step (lane) AS (SELECT MIN(lane) FROM delivery WHERE state = ? AND lane > ?
+			UNION ALL SELECT (SELECT MIN(d.lane) FROM delivery d WHERE d.state = ? AND d.lane > step.lane) FROM step WHERE step.lane IS NOT NULL)
+		SELECT lane FROM step WHERE lane IS NOT NULL AND (SELECT MIN(d.next_at) FROM delivery d WHERE d.state = ? AND d.lane = step.lane) <= ? LIMIT ?`,
+		string(state), after, string(state), string(state), at, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read lanes of deliveries: %w", err)
 	}

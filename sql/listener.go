@@ -175,7 +175,7 @@ func (s *Store) Listeners(ctx context.Context, projectID int64, page Page) ([]Li
 // DeleteListener deletes a listener; what it has not heard yet, it never will.
 func (s *Store) DeleteListener(ctx context.Context, projectID int64, name string) error {
 	err := s.write(ctx, func(tx *sqlTx) error {
-		// Its deliveries go with the sweep: there may be very many.
+		// Its deliveries go with the sweep: there may be very many. Until then a master passes over what is due.
 		return metOne(tx.ExecContext(ctx, `DELETE FROM listener WHERE project_id = ? AND instance_id = 0 AND name_key = ?`, projectID, dag.FoldName(name)))
 	})
 	if err != nil {

@@ -35,6 +35,8 @@ const (
 	maxWindows = 16
 	// maxTurn bounds the calls about one instance before another one of its lane has its turn.
 	maxTurn = 100
+	// maxRounds bounds how often a lane takes more work before it makes room for another one.
+	maxRounds = 50
 	// pageSize bounds the events of one instance in memory.
 	pageSize = 100
 	// callTimeout bounds one use of the store.
@@ -154,15 +156,33 @@ func (n *Notifier) begin(ctx context.Context, lane string) {
 	})
 }
 
-// serve delivers what is due in a lane, some at a time, and says whether the receiver failed.
+// serve delivers what is due in a lane, some at a time, until nothing is, another lane is to have its turn, or the
+// receiver fails; it says whether that is so.
 func (n *Notifier) serve(ctx context.Context, lane string, width int) (failed bool) {
-	within, cancel := context.WithTimeout(ctx, callTimeout)
+	for range maxRounds {
+		claimed, err := n.claim(ctx, lane, width)
+		if err != nil {
+			n.log.Debug("deliveries not claimed", "lane", lane, "error", err)
+		}
+		if n.together(ctx, claimed) {
+			return true
+		}
+		if len(claimed) < width || ctx.Err() != nil {
+			return false
+		}
+	}
+	return false
+}
+
+func (n *Notifier) claim(ctx context.Context, lane string, width int) ([]sql.Delivery, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	now := n.now()
-	claimed, err := n.Store.ClaimDeliveries(within, lane, now, now.Add(leaseTime), width)
-	if err != nil {
-		n.log.Debug("deliveries not claimed", "lane", lane, "error", err)
-	}
+	return n.Store.ClaimDeliveries(ctx, lane, now, now.Add(leaseTime), width)
+}
+
+// together makes the claimed deliveries at a time, and says whether the receiver failed in any.
+func (n *Notifier) together(ctx context.Context, claimed []sql.Delivery) (failed bool) {
 	var group sync.WaitGroup
 	fails := make([]bool, len(claimed))
 	for i, d := range claimed {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/listen"
@@ -162,10 +163,14 @@ type running struct {
 	epoch int64
 }
 
+func (b *bench) wish() sql.Start {
+	return sql.Start{WorkflowID: b.workflow.ID, ProjectID: b.project.ID, Version: 1, Priority: dag.PriorityMedium, OnFailure: dag.OnFailureContinue, Scope: dag.ScopeOnly, By: "ann"}
+}
+
 // run starts an instance and takes it.
 func (b *bench) run(change ...func(*sql.Start)) *running {
 	b.t.Helper()
-	st := sql.Start{WorkflowID: b.workflow.ID, ProjectID: b.project.ID, Version: 1, Priority: dag.PriorityMedium, OnFailure: dag.OnFailureContinue, Scope: dag.ScopeOnly, By: "ann"}
+	st := b.wish()
 	for _, c := range change {
 		c(&st)
 	}
@@ -440,5 +445,132 @@ func TestASlowReceiverDelaysNobodyElse(t *testing.T) {
 	b.must(<-ended)
 	if most == 0 || most > 4 {
 		t.Errorf("%d calls to one listener at once, want 1 to 4", most)
+	}
+}
+
+// counted counts the questions of a notifier to its store.
+type counted struct {
+	notify.Store
+	looks, others int
+}
+
+func (c *counted) DueLanes(ctx context.Context, now dag.Millis, after string, limit int) ([]string, error) {
+	c.looks++
+	return c.Store.DueLanes(ctx, now, after, limit)
+}
+
+func (c *counted) ClaimDeliveries(ctx context.Context, lane string, now, until dag.Millis, limit int) ([]sql.Delivery, error) {
+	c.others++
+	return c.Store.ClaimDeliveries(ctx, lane, now, until, limit)
+}
+
+func TestIdleListenersCostOneQuestion(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	// Replies are bounded by nothing but starts: each is a listener of its own.
+	var starts errgroup.Group
+	for i := range 1000 {
+		starts.Go(func() error {
+			st := b.wish()
+			st.Reply = &sql.Reply{URL: b.server.URL, Receiver: fmt.Sprintf("https://host%d.example.org", i), Filter: listen.Filter{Events: []listen.Kind{listen.Ended}}}
+			_, _, err := b.Start(t.Context(), st)
+			return err
+		})
+	}
+	b.must(starts.Wait())
+	b.turn(b.notifier()) // nobody wants to hear that they were submitted
+	if calls := b.heard(); len(calls) != 0 {
+		t.Fatalf("told %d", len(calls))
+	}
+	c := &counted{Store: b.Store}
+	n := b.notifier(func(cfg *notify.Config) { cfg.Store = c })
+	for range 10 {
+		b.pass(time.Second)
+		b.must(n.Look(t.Context()))
+		n.Wait()
+	}
+	if c.looks != 10 || c.others != 0 {
+		t.Errorf("10 looks of 1000 idle replies asked %d and %d times, want 10 and 0", c.looks, c.others)
+	}
+}
+
+func TestADeadReceiverIsAskedSeldomWhateverWaitsForIt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.listener("ops", listen.Filter{Events: []listen.Kind{listen.Submitted}})
+	for range 50 {
+		b.run()
+	}
+	b.answer = func(call) int { return 0 }
+	n := b.notifier()
+	for range 60 {
+		b.must(n.Look(t.Context()))
+		n.Wait()
+		b.pass(time.Second)
+	}
+	// 4 at first, and then one after 1, 2, 4, 8, 16 and 32 seconds.
+	if calls := b.heard(); len(calls) > 4+6 {
+		t.Errorf("%d calls in a minute", len(calls))
+	}
+	b.answer = nil
+	b.pass(time.Minute)
+	b.turn(n)
+	if calls := b.heard(); len(calls) < 1 {
+		t.Error("it is back, and hears nothing")
+	}
+	for range 20 {
+		b.pass(time.Minute)
+		b.turn(n)
+	}
+	if lanes, err := b.DueLanes(t.Context(), dag.Millis(1)<<50, "", 1); err != nil || len(lanes) != 0 {
+		t.Errorf("still due: %q, %v", lanes, err)
+	}
+}
+
+func TestTwoMastersTellEachEventOnceAndInOrder(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.listener("ops", listen.Filter{})
+	var all []*running
+	for range 10 {
+		all = append(all, b.run())
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 2)
+	for range 2 {
+		n := b.notifier()
+		go func() { ended <- n.Run(ctx) }()
+	}
+	const each = 20
+	told := make(chan struct{}, 10*(each+1))
+	b.mu.Lock()
+	early := len(b.told)
+	b.answer = func(call) int { told <- struct{}{}; return http.StatusOK }
+	b.mu.Unlock()
+	for range each {
+		for _, in := range all {
+			b.events(in, task(dag.TaskRunning, ""))
+		}
+	}
+	for range 10*(each+1) - early {
+		select {
+		case <-told:
+		case <-time.After(30 * time.Second):
+			t.Fatalf("%d events were told, want %d", len(b.heard()), 10*(each+1))
+		}
+	}
+	stop()
+	b.must(errors.Join(<-ended, <-ended))
+	next := map[string]int64{}
+	for _, c := range b.heard() {
+		if c.Seq != next[c.InstanceID] {
+			t.Errorf("instance %s: told %d, want %d", c.InstanceID, c.Seq, next[c.InstanceID])
+		}
+		next[c.InstanceID] = c.Seq + 1
+	}
+	for id, n := range next {
+		if n != each+1 {
+			t.Errorf("instance %s: told up to %d", id, n-1)
+		}
 	}
 }

@@ -204,3 +204,45 @@ func lanesAreFoundOneByOne(t *testing.T, b *bench) {
 		t.Errorf("lanes %q, want those that are not claimed", rest)
 	}
 }
+
+func oldDeliveriesAreSwept(t *testing.T, b *bench) {
+	l := b.listener("ops")
+	reply := func(st *sql.Start) {
+		st.Reply = &sql.Reply{URL: "https://example.org/r", Receiver: "https://example.org"}
+	}
+	over, open := b.begin(reply), b.begin(reply)
+	quiet := func(state sql.DeliveryState, at dag.Millis) {
+		t.Helper()
+		for _, lane := range b.due(far) {
+			got, err := b.ClaimDeliveries(b.ctx, lane, far, 1, 100)
+			b.must(err)
+			for _, d := range got {
+				d.State, d.NextAt = state, at
+				b.must(b.SaveDelivery(b.ctx, d))
+			}
+		}
+	}
+	claimed := b.claim("m1:a")
+	quiet(sql.DeliveryIdle, 1)
+	for _, c := range claimed {
+		if c.Instance.ID == over {
+			in := &dag.Instance{ID: over, State: dag.InstanceSuccess, Round: 1, Seq: 1, Tasks: make([]dag.TaskInstance, 2)}
+			b.must(b.commit(sql.Transition{Instance: in, Plan: b.plan, Epoch: c.Instance.OwnerEpoch, Release: true}))
+		}
+	}
+	if n, err := b.Sweep(b.ctx); err != nil || n != 2 {
+		t.Errorf("swept %d, %v, want the two of the instance that is over", n, err)
+	}
+	if _, err := b.ListenerByID(b.ctx, over); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("the reply of the one that is over: %v", err)
+	}
+	if _, err := b.ListenerByID(b.ctx, open); err != nil {
+		t.Errorf("the reply of the other one: %v", err)
+	}
+	if left, _, err := b.Deliveries(b.ctx, l.ID, "", sql.Page{}); err != nil || len(left) != 1 || left[0].InstanceID != open {
+		t.Errorf("left %+v, %v", left, err)
+	}
+	if n, err := b.Sweep(b.ctx); err != nil || n != 0 {
+		t.Errorf("swept %d again, %v", n, err)
+	}
+}

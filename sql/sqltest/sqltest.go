@@ -85,6 +85,7 @@ var cases = []struct {
 	{"ADeliveryHasOneMaster", aDeliveryHasOneMaster},
 	{"AReplyBelongsToItsInstance", aReplyBelongsToItsInstance},
 	{"LanesAreFoundOneByOne", lanesAreFoundOneByOne},
+	{"OldDeliveriesAreSwept", oldDeliveriesAreSwept},
 	{"DependenciesFindTheirRuns", dependenciesFindTheirRuns},
 	{"OwnedInstancesCanBeLoadedAgain", ownedInstancesCanBeLoadedAgain},
 	{"PlacesAreGivenInTurn", placesAreGivenInTurn},
