@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/internal/egress"
 	"github.com/porpoise/porpoise/internal/rpc"
 )
 
@@ -35,7 +36,10 @@ type Config struct {
 	// Node is this process's name, and Refusals what its gRPC server has turned away; nil is nothing.
 	Node     string
 	Refusals *rpc.Refusals
-	Logger   hclog.Logger
+	// Secrets seals what listeners sign with; nil refuses secrets. Egress says which addresses they may be called at.
+	Secrets Sealer
+	Egress  egress.Rule
+	Logger  hclog.Logger
 
 	// BasePath is where a proxy mounts Porpoise, such as "/porpoise"; "" is the root.
 	BasePath string
@@ -175,6 +179,8 @@ func (s *Server) route() error {
 	s.memberRoutes()
 	s.taskGroupRoutes()
 	s.projectParamRoutes()
+	s.listenerRoutes()
+	s.replyRoutes()
 	s.secretRoutes()
 	s.workflowRoutes()
 	s.versionRoutes()
@@ -186,10 +192,12 @@ func (s *Server) route() error {
 	s.draftRoutes()
 	s.parameterRoutes()
 	s.startRoutes()
+	s.backfillRoutes()
 	s.aroundRoutes()
 	s.bulkRoutes()
 	s.instanceRoutes()
 	s.controlRoutes()
+	s.approvalRoutes()
 	s.previewRoutes()
 	s.explainRoutes()
 	s.valueRoutes()

@@ -76,6 +76,7 @@ func runMaster(ctx context.Context, _ *cli, cfg *masterConfig) error {
 		if err := p.bind(ctx, true); err != nil {
 			return err
 		}
+		p.egress = cfg.rule()
 		if err := p.startMaster(ctx, cfg.RPC, cfg.Advertise, cfg.Weight, cfg.SuperviseEvery); err != nil {
 			return err
 		}
@@ -106,6 +107,7 @@ func runAPIServer(ctx context.Context, _ *cli, cfg *apiserverConfig) error {
 		if err := p.bind(ctx, false); err != nil {
 			return err
 		}
+		p.egress = cfg.rule()
 		api, err := p.startAPI(ctx, cfg.web, cfg.RPC, cfg.Advertise)
 		if err != nil {
 			return err

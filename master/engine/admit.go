@@ -145,11 +145,13 @@ func (e *Engine) load(c *sql.Claimed) (a *actor, begin bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+	_, ofBackfill := sql.BackfillOf(row.TriggerKey)
 	a = &actor{
 		plan:   plan,
 		epoch:  row.OwnerEpoch,
 		ids:    changeIDs{workflow: row.WorkflowID, project: row.ProjectID},
 		parent: row.Parent.Instance, depth: row.Depth, by: row.CreatedBy,
+		backfill: ofBackfill,
 		controls: make(map[int64]struct{}),
 		places:   make(map[int]bool),
 		asks:     make(map[int]int64),
