@@ -23,7 +23,7 @@ type Explanation struct {
 // ExplanationCodes lists every code that Explain gives, so that whoever puts them into
 // words can prove that none is missing.
 func ExplanationCodes() []string {
-	codes := []string{"not_in_scope", "more", "waiting_finally", "waiting_undo"}
+	codes := []string{"not_in_scope", "more", "waiting_finally", "waiting_undo", "delayed", "ready_elsewhere"}
 	for _, s := range instanceTable.rows {
 		codes = append(codes, string(s.State))
 	}
@@ -59,7 +59,7 @@ func (in *Instance) explainTask(now Millis, i int) Explanation {
 		in.explainWaiting(now, i, &e)
 	case TaskReady:
 		e.Since = t.ReadyAt
-		e.Text = fmt.Sprintf("%s is ready to run", name)
+		in.explainReady(now, i, &e)
 		if in.State == InstancePausing || in.State == InstancePaused {
 			e.Causes = append(e.Causes, in.paused())
 		}
@@ -129,6 +129,26 @@ func (in *Instance) explainWaiting(now Millis, i int, e *Explanation) {
 	e.Causes = more(e.Causes, n)
 }
 
+// explainReady tells of a task that could start.
+func (in *Instance) explainReady(now Millis, i int, e *Explanation) {
+	t := &in.Tasks[i]
+	switch {
+	case t.delayed():
+		e.Code, e.Args["at"] = "delayed", moment(t.NextAt)
+		e.Text = fmt.Sprintf("%s is delayed; it may start in %s", in.name(i), left(now, t.NextAt))
+		return
+	case t.AvoidWorker != "":
+		e.Code, e.Args["worker"] = "ready_elsewhere", t.AvoidWorker
+		e.Text = fmt.Sprintf("%s is ready to run, on another worker than %s while its group has one", in.name(i), t.AvoidWorker)
+	default:
+		e.Text = fmt.Sprintf("%s is ready to run", in.name(i))
+	}
+	if t.NextAt != 0 {
+		e.Args["deadline"] = moment(t.NextAt)
+		e.Text += fmt.Sprintf("; a worker must take it in %s", left(now, t.NextAt))
+	}
+}
+
 // explainRunning tells of a worker's attempt, or of a wait.
 func (in *Instance) explainRunning(now Millis, i int, e *Explanation) {
 	t := &in.Tasks[i]
@@ -191,7 +211,7 @@ func (in *Instance) ending(i int) string {
 		return fmt.Sprintf("%s was killed%s", in.name(i), because(t.Reason))
 	case TaskFailed:
 		text := fmt.Sprintf("%s failed%s", in.name(i), because(t.Reason))
-		if !in.plan.here(i) && t.Reason != ReasonExpression {
+		if !in.plan.here(i) && t.Reason != ReasonExpression && t.Attempts > 0 {
 			text += " after " + count(t.Attempts, "attempt")
 		}
 		if in.done(i) {
@@ -387,7 +407,11 @@ func because(r Reason) string {
 		return " because there was no place for it and when_full is discard"
 	case ReasonReplaced:
 		return " because a newer instance took its place"
-	case ReasonUpstreamFailed, ReasonReturned, ReasonCrashed, ReasonParams:
+	case ReasonNotRetried:
+		return " because its retry policy excludes such a failure"
+	case ReasonQueueTimeout:
+		return " because no worker took it in time"
+	case ReasonDelayed, ReasonUpstreamFailed, ReasonReturned, ReasonCrashed, ReasonParams:
 	}
 	return " (" + string(r) + ")"
 }

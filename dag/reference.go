@@ -133,6 +133,9 @@ func (r *references) task(i int) {
 func (r *references) expressions(i int, known func(name string) *FieldError) {
 	r.rules[i].expressions(func(field string, e *expression.Expression) {
 		for _, name := range e.Names() {
+			if field == retryWhen && isFailure(&r.def.Tasks[i], name) {
+				continue
+			}
 			if err := known(name); err != nil {
 				err.Field = r.def.field(i) + "." + field
 				r.errs = append(r.errs, *err)

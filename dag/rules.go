@@ -35,6 +35,7 @@ func (p *Plan) compile() []FieldError {
 		if t.When != "" {
 			errs = append(errs, p.condition(i, field+".when", t.When, &r.when)...)
 		}
+		errs = append(errs, p.retryCondition(i, &r.retry)...)
 		if b, ok := t.Spec.(brancher); ok {
 			errs = append(errs, p.link(i, b)...)
 		}
@@ -157,6 +158,9 @@ func (r *rules) expressions(yield func(field string, e *expression.Expression)) 
 	}
 	if r.when != nil {
 		yield("when", r.when)
+	}
+	if r.retry != nil {
+		yield(retryWhen, r.retry)
 	}
 	if r.branches != nil {
 		for k := range r.branches.cases {

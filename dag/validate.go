@@ -4,6 +4,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/porpoise/porpoise/dag/document"
 )
@@ -60,8 +61,12 @@ func (t *taskText) task(field string, out *Task) []FieldError {
 		WorkerGroup: t.WorkerGroup, Priority: priority,
 		Retry: t.Retry.retry(), Timeout: t.Timeout.timeout(),
 		Join: t.Join, When: t.When, Finally: t.Finally,
+		QueueTimeout: t.QueueTimeout.timeout(), OnLost: OnLost(t.OnLost),
 		AllowFailure: t.AllowFailure, Disabled: t.Disabled,
 		WorkingDir: t.WorkingDir, Spec: t.spec,
+	}
+	if t.Delay != nil {
+		out.Delay = time.Duration(*t.Delay)
 	}
 	errs := CheckName(field+".name", t.Name)
 	if t.WorkerGroup != DefaultWorkerGroup {

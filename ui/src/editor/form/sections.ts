@@ -27,6 +27,7 @@ const ofTask: Readonly<Record<string, Tab>> = {
   cache: "run",
   retry: "retry",
   timeout: "retry",
+  queue_timeout: "retry",
   delay: "retry",
   allow_failure: "retry",
   on_lost: "retry",
