@@ -135,6 +135,7 @@ type Task struct {
 	OnLost       OnLost        // empty is OnLostRetry
 	AllowFailure bool
 	Disabled     bool
+	Raw          bool // values are put into the text of its script
 	WorkingDir   string
 	Spec         Spec
 }

@@ -53,7 +53,7 @@ func hasReferences(t *Task) bool {
 	if strings.Contains(t.WorkingDir, "${") {
 		return true
 	}
-	found := false
+	found := t.Raw
 	if t.Spec != nil {
 		eachText(reflect.ValueOf(t.Spec), "", func(_, text string) string {
 			found = found || strings.Contains(text, "${")
@@ -120,6 +120,7 @@ func (r *references) task(i int) {
 	}
 	r.text(prefix+".working_dir", t.WorkingDir, all)
 	r.expressions(i, all)
+	r.raw(i)
 	if t.Spec == nil {
 		return
 	}

@@ -49,12 +49,12 @@ type taskCommon struct {
 	AllowFailure bool                            `json:"allow_failure" advanced:"true" doc:"The tasks below go on even if this one fails."`
 	Compensate   *compensateText                 `json:"compensate" advanced:"true" doc:"What undoes the task, where on_failure is compensate and the workflow fails after it succeeded."`
 	Disabled     bool                            `json:"disabled" advanced:"true" doc:"The task is passed over and counts as done."`
+	Raw          bool                            `json:"raw" advanced:"true" doc:"Each ${name} and $[...] in the script is replaced in its text before it runs. A value becomes part of the program: better use variables."`
 	WorkingDir   string                          `json:"working_dir" rule:"max=4096" pattern:"^(/|\\$\\{)" advanced:"true" doc:"A folder on the worker, as an absolute path."`
 
 	Environment document.Later `json:"environment"`
 	Uses        document.Later `json:"uses"`
 	Cache       document.Later `json:"cache"`
-	Raw         document.Later `json:"raw"`
 }
 
 // taskText is a task with the keys of its type, which stand flat beside the others.

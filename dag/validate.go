@@ -62,13 +62,16 @@ func (t *taskText) task(field string, out *Task) []FieldError {
 		Retry: t.Retry.retry(), Timeout: t.Timeout.timeout(),
 		Join: t.Join, When: t.When, Finally: t.Finally,
 		QueueTimeout: t.QueueTimeout.timeout(), OnLost: OnLost(t.OnLost),
-		AllowFailure: t.AllowFailure, Disabled: t.Disabled,
+		AllowFailure: t.AllowFailure, Disabled: t.Disabled, Raw: t.Raw,
 		WorkingDir: t.WorkingDir, Spec: t.spec,
 	}
 	if t.Delay != nil {
 		out.Delay = time.Duration(*t.Delay)
 	}
 	errs := CheckName(field+".name", t.Name)
+	if !t.Raw {
+		errs = append(errs, checkAsItStands(field, t.spec)...)
+	}
 	if t.WorkerGroup != DefaultWorkerGroup {
 		errs = append(errs, CheckName(field+".worker_group", t.WorkerGroup)...)
 	}

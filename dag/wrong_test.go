@@ -28,12 +28,11 @@ var wrongTexts = []struct {
 	}},
 	{"missing type", tasksText("  - {name: a, script: x}"), []wrong{{3, "tasks[0].type", "required", ""}}},
 	{"reserved keys", "name: w\n" +
-		"tasks:\n  - name: a\n    type: noop\n    when: x\n    environment: x\n    uses: x\n    cache: x\n    raw: true\n", []wrong{
+		"tasks:\n  - name: a\n    type: noop\n    when: x\n    environment: x\n    uses: x\n    cache: x\n", []wrong{
 		{5, "tasks[0].when", "unknown_name", "x"},
 		{6, "tasks[0].environment", "not_available", ""},
 		{7, "tasks[0].uses", "not_available", ""},
 		{8, "tasks[0].cache", "not_available", ""},
-		{9, "tasks[0].raw", "not_available", ""},
 	}},
 	{"compensate", tasksText(
 		"  - {name: a, type: noop, compensate: {}}",
@@ -125,6 +124,16 @@ var wrongTexts = []struct {
 		{6, "tasks[3].retry.when", "unknown_name", "limit"},
 		{7, "tasks[4].retry.elsewhere", "wrong_type", "true or false"},
 		{8, "tasks[5].compensate.retry.when", "unknown_name", "exit_cod"},
+	}},
+	{"raw scripts", tasksText(
+		"  - {name: a, type: shell, raw: true, script: 'echo $[yyyyMMdd] ${b.rows} ${system.biz.date} ${tmp} ${x%.*}'}",
+		"  - {name: b, type: shell, raw: 1, script: 'echo ${a}', outputs: [rows]}",
+		"  - {name: c, type: shell, script: x, compensate: {type: shell, script: 'echo $[yyyy]', raw: true}}",
+	), []wrong{
+		{3, "tasks[0].script", "unknown_name", "come after"},
+		{4, "tasks[1].raw", "wrong_type", "true or false"},
+		{5, "tasks[2].compensate.script", "invalid", "time expressions"},
+		{5, "tasks[2].compensate.raw", "unknown_field", "raw"},
 	}},
 	{"delay, queue_timeout and on_lost", tasksText(
 		"  - {name: a, type: noop, delay: 31d, queue_timeout: 5m, on_lost: wait}",
@@ -258,7 +267,7 @@ var wrongTexts = []struct {
 		{3, "tasks[0].script", "required", ""},
 		{4, "tasks[1].script", "required", ""},
 		{5, "tasks[2].script", "required", ""},
-		{6, "tasks[3].script", "not_available", "time expressions"},
+		{6, "tasks[3].script", "invalid", "set raw: true"},
 		{7, "tasks[4].script", "invalid", "use the variable system_biz_date"},
 		{8, "tasks[5].script", "invalid", "(rows: ${a.rows})"},
 		{10, "tasks[7].interpreter", "invalid", "without arguments"},

@@ -245,6 +245,8 @@ export const form = {
   "form.help.queue_timeout.action": "What is done then.",
   "form.field.on_lost": "If its worker is lost",
   "form.help.on_lost": "Another attempt, or its failure, for what must not run twice.",
+  "form.field.raw": "Text replacement",
+  "form.help.raw": `Each \${name} and $[...] in the script is replaced in its text before it runs. A value becomes part of the program: better use variables.`,
   "form.field.join": "Join",
   "form.help.join":
     "Which ends of the tasks that it needs let it run: all_success, none_failed, all_done, one_success, all_failed, one_failed, or a condition over their states.",
