@@ -109,6 +109,11 @@ func (s *Server) addLive(ctx context.Context, live []dag.Attempt, t sql.TaskRow)
 		if err != nil {
 			return nil, fmt.Errorf("read attempt: %w", err)
 		}
+		if t.Type == dag.TypeApproval {
+			if a.Decisions, err = s.store.Decisions(ctx, t.InstanceID, t.Index, t.Attempts); err != nil {
+				return nil, err
+			}
+		}
 		return append(live, a.Attempt), nil
 	case "", dag.TaskWaiting, dag.TaskReady, dag.TaskRetryWait, dag.TaskSuccess, dag.TaskForcedSuccess, dag.TaskFailed, dag.TaskKilled,
 		dag.TaskSkipped, dag.TaskUpstreamFailed, dag.TaskDisabled:

@@ -185,6 +185,7 @@ func (s *Server) route() error {
 	s.bulkRoutes()
 	s.instanceRoutes()
 	s.controlRoutes()
+	s.approvalRoutes()
 	s.previewRoutes()
 	s.explainRoutes()
 	s.valueRoutes()

@@ -29,11 +29,11 @@ func (a *auditor) checkPolicy(before *Instance, r Attempt) {
 	used := before.Tasks[r.Task].Retries
 	want := slowRetried(def, r, used)
 	switch {
-	case t.State == TaskRetryWait && !want:
+	case t.State == TaskRetryWait && r.State != AttemptSuccess && !want:
 		a.fail("task %d is retried after %+v, its policy says no: %+v", r.Task, r, def.Retry)
 	case t.State == TaskFailed && t.Reason == ReasonNotRetried && (want || used >= slowRetries(def)):
 		a.fail("task %d is not retried after %+v, its policy says yes: %+v", r.Task, r, def.Retry)
-	case t.State == TaskFailed && r.State == AttemptFailed && t.Reason != ReasonNotRetried && used < slowRetries(def) && a.in.State != InstanceStopping && !a.in.State.Final() && before.State != InstanceStopping && a.plan.rules[r.Task].branches == nil:
+	case t.State == TaskFailed && r.State == AttemptFailed && t.Reason != ReasonNotRetried && used < slowRetries(def) && a.in.State != InstanceStopping && !a.in.State.Final() && before.State != InstanceStopping && a.plan.rules[r.Task].branches == nil && def.Type != TypeApproval:
 		a.fail("task %d failed after %+v with retries left and says %q", r.Task, r, t.Reason)
 	case r.State == AttemptLost && def.OnLost == OnLostFail && !t.State.Final() && r.Reason == ReasonWorkerLost:
 		a.fail("task %d is %s after its worker was lost", r.Task, t.State)

@@ -134,7 +134,7 @@ func (r *references) task(i int) {
 func (r *references) expressions(i int, known func(name string) *FieldError) {
 	r.rules[i].expressions(func(field string, e *expression.Expression) {
 		for _, name := range e.Names() {
-			if field == retryWhen && isFailure(&r.def.Tasks[i], name) {
+			if field == retryWhen && isFailure(&r.def.Tasks[i], name) || field == untilField && hasOutput(&r.def.Tasks[i], name) {
 				continue
 			}
 			if err := known(name); err != nil {

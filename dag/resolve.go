@@ -67,6 +67,7 @@ var builtins = [...]struct {
 	{"system_workflow_name", func(_ *Instance, _ string, f Facts) string { return f.Workflow }},
 	{"system_project_name", func(_ *Instance, _ string, f Facts) string { return f.Project }},
 	{"system_task_name", nameOfTask},
+	{"system_iteration", func(in *Instance, task string, _ Facts) string { return strconv.Itoa(in.iteration(task)) }},
 	// The names that DolphinScheduler has for the same.
 	{"system_workflow_definition_name", func(_ *Instance, _ string, f Facts) string { return f.Workflow }},
 	{"system_workflow_definition_code", func(_ *Instance, _ string, f Facts) string { return strconv.FormatInt(f.WorkflowID, 10) }},
@@ -214,6 +215,11 @@ func (r *resolver) parameters(facts Facts) *FieldError {
 	}
 	for name, value := range r.in.Params {
 		r.put(name, value, OriginStart, "")
+	}
+	if r.task >= 0 && r.t.Repeat.Max > 0 {
+		for name, value := range r.in.Tasks[r.task].Outputs {
+			r.put(name, value, OriginOutput, r.t.Name)
+		}
 	}
 	return r.declared(r.in.plan.Definition.field(r.task)+".params", r.t.Params, OriginTask)
 }

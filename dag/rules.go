@@ -36,6 +36,9 @@ func (p *Plan) compile() []FieldError {
 			errs = append(errs, p.condition(i, field+".when", t.When, &r.when)...)
 		}
 		errs = append(errs, p.retryCondition(i, &r.retry)...)
+		if t.Repeat.Until != "" {
+			errs = append(errs, p.condition(i, field+"."+untilField, t.Repeat.Until, &r.until)...)
+		}
 		if b, ok := t.Spec.(brancher); ok {
 			errs = append(errs, p.link(i, b)...)
 		}
@@ -161,6 +164,9 @@ func (r *rules) expressions(yield func(field string, e *expression.Expression)) 
 	}
 	if r.retry != nil {
 		yield(retryWhen, r.retry)
+	}
+	if r.until != nil {
+		yield(untilField, r.until)
 	}
 	if r.branches != nil {
 		for k := range r.branches.cases {

@@ -94,6 +94,10 @@ const (
 	ReasonNotNeeded        Reason = "not_needed"        // there was nothing for the task to undo
 	ReasonCompensated      Reason = "compensated"       // the instance failed, and what had succeeded was undone
 	ReasonNotCompensated   Reason = "not_compensated"   // the instance failed, and undoing what had succeeded failed, too
+	ReasonRepeat           Reason = "repeat"            // the condition of its repeat_until does not hold yet
+	ReasonRepeatBound      Reason = "repeat_bound"      // repeat_until came to its max before its condition held
+	ReasonRejected         Reason = "rejected"          // somebody rejected what an approval task asks
+	ReasonExpired          Reason = "expired"           // nobody decided on an approval task in time
 	ReasonDiscarded        Reason = "discarded"         // the instance found no place, and its workflow's when_full is discard
 	ReasonReplaced         Reason = "replaced"          // a newer instance took its place
 	ReasonNotRetried       Reason = "not_retried"       // the task's retry policy does not follow such a failure by another attempt
@@ -220,7 +224,7 @@ var (
 			Next: []TaskState{TaskReady, TaskRetryWait, TaskKilling, TaskSuccess, TaskFailed, TaskKilled},
 		},
 		StateInfo[TaskState]{
-			State: TaskRetryWait, About: "Its last attempt failed and another is allowed; leaves when the wait is over, or by kill, skip, force_success or the end of the instance.",
+			State: TaskRetryWait, About: "Its last attempt failed and another is allowed, or it is repeated and its condition does not hold yet; leaves when the wait is over, or by kill, skip, force_success or the end of the instance.",
 			Next: []TaskState{TaskReady, TaskRunning, TaskForcedSuccess, TaskKilled, TaskSkipped},
 		},
 		StateInfo[TaskState]{

@@ -42,6 +42,7 @@ type taskCommon struct {
 	Priority     string                          `json:"priority" rule:"enum=highest|high|medium|low|lowest" default:"medium" advanced:"true" doc:"Which tasks of a worker group go first."`
 	TaskGroup    *taskGroupText                  `json:"task_group" editor:"task_group" advanced:"true" doc:"The group of the project whose places the task takes while it runs."`
 	Retry        *retryText                      `json:"retry" editor:"retry" doc:"When a failed attempt is followed by another one."`
+	RepeatUntil  *repeatText                     `json:"repeat_until" editor:"repeat_until" advanced:"true" doc:"Runs the task again after each success, until a condition holds."`
 	Timeout      *timeoutText                    `json:"timeout" editor:"timeout" doc:"How long an attempt may run."`
 	QueueTimeout *timeoutText                    `json:"queue_timeout" editor:"timeout" advanced:"true" doc:"How long the task may be ready without a worker."`
 	Delay        *Duration                       `json:"delay" rule:"min=0s,max=30d" advanced:"true" doc:"How long the task waits before its first attempt of a round, once its needs let it run."`

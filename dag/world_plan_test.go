@@ -77,6 +77,11 @@ func parsePlan(t *testing.T, words, lines []string) *Plan {
 		if opt["dependent"] != "" {
 			task.Type, task.Spec, task.Outputs = TypeDependent, &DependentSpec{}, []string{"out"}
 		}
+		if opt["approval"] != "" {
+			quorum, _ := strconv.Atoi(opt["approval"])
+			task.Type, task.Outputs = TypeApproval, []string{"out"}
+			task.Spec = &ApprovalSpec{Quorum: quorum, Expires: Duration(duration(t, opt["expires"])), OnExpiry: opt["on_expiry"], Form: drawnForm("out")}
+		}
 		task.Retry.Times, _ = strconv.Atoi(opt["retry"])
 		task.Retry.Backoff, _ = strconv.ParseFloat(opt["backoff"], 64)
 		task.Retry.Delay = duration(t, opt["delay"])
@@ -89,6 +94,10 @@ func parsePlan(t *testing.T, words, lines []string) *Plan {
 		task.Retry.OnExitCodes, task.Retry.NotOnExitCodes = codes(t, opt["on"]), codes(t, opt["not_on"])
 		task.Retry.When, task.Retry.Elsewhere = opt["retry_when"], opt["elsewhere"] != ""
 		task.Delay, task.QueueTimeout, task.OnLost = duration(t, opt["start_delay"]), timeout(t, opt["queue_timeout"]), OnLost(opt["on_lost"])
+		if until, ok := opt["until"]; ok {
+			task.Repeat = Repeat{Until: until, Max: 3, Delay: duration(t, opt["again"])}
+			task.Outputs = []string{"out"}
+		}
 		task.Join, task.When, task.Finally = opt["join"], opt["when"], opt["finally"] != ""
 		if cases := opt["cases"]; cases != "" || opt["conditions"] != "" {
 			task.Type, task.Spec = TypeSwitch, &SwitchSpec{Cases: casesOf(cases), Else: elseOf(opt)}

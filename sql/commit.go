@@ -33,11 +33,11 @@ var taskUpsert = &table{
 	keys: []string{"instance_id", "task_index"},
 	cols: []string{
 		"instance_id", "task_index", "name", "type", "state", "reason", "round", "attempts", "retries", "lost",
-		"ready_at", "next_at", "started_at", "finished_at", "outputs", "child_id", "avoid_worker",
+		"ready_at", "next_at", "started_at", "finished_at", "outputs", "child_id", "iteration", "avoid_worker",
 	},
 	sets: []string{
 		"state", "reason", "round", "attempts", "retries", "lost", "ready_at", "next_at", "started_at", "finished_at", "outputs", "child_id",
-		"avoid_worker",
+		"iteration", "avoid_worker",
 	},
 }
 
@@ -47,6 +47,7 @@ var attemptUpsert = &table{
 	cols: []string{
 		"instance_id", "task_index", "number", "round", "token", "worker", "incarnation", "state", "reason", "kill_reason", "message",
 		"dispatched_at", "started_at", "finished_at", "deadline", "exit_code", "tail", "log_bytes", "outputs", "complete_by", "child_id",
+		"iteration",
 	},
 	sets: []string{
 		"state", "reason", "kill_reason", "message", "dispatched_at", "started_at", "finished_at", "deadline", "exit_code", "tail",
@@ -147,6 +148,9 @@ func (b *batch) commits(ctx context.Context) error {
 	if err := b.answers(ctx, ops); err != nil {
 		return err
 	}
+	if err := b.approvals(ctx, ops); err != nil {
+		return err
+	}
 	if err := b.children(ctx, ops); err != nil {
 		return err
 	}
@@ -227,7 +231,8 @@ func appendTasks(args []any, t *Transition) []any {
 	for _, i := range changed {
 		r, def := &t.Instance.Tasks[i], &t.Plan.Definition.Tasks[i]
 		args = append(args, t.Instance.ID, int64(i), def.Name, def.Type, string(r.State), string(r.Reason), int64(r.Round), int64(r.Attempts),
-			int64(r.Retries), int64(r.Lost), int64(r.ReadyAt), int64(r.NextAt), int64(r.StartedAt), int64(r.FinishedAt), encodeMap(r.Outputs), r.Child, r.AvoidWorker)
+			int64(r.Retries), int64(r.Lost), int64(r.ReadyAt), int64(r.NextAt), int64(r.StartedAt), int64(r.FinishedAt), encodeMap(r.Outputs), r.Child,
+			int64(r.Iteration), r.AvoidWorker)
 	}
 	return args
 }
@@ -248,7 +253,7 @@ func appendAttempts(args []any, t *Transition) []any {
 		args = append(args, t.Instance.ID, int64(a.Task), int64(a.Number), int64(a.Round), a.Token, a.Worker, a.Incarnation, string(a.State),
 			string(a.Reason), string(a.KillReason), a.Message, int64(a.DispatchedAt), int64(a.StartedAt), int64(a.FinishedAt),
 			int64(a.Deadline), int64(a.ExitCode), tail, a.LogBytes, encodeMap(a.Outputs), int64(completeBy(a, t.At, t.Grace)),
-			a.Child)
+			a.Child, int64(a.Iteration))
 	}
 	return args
 }

@@ -350,7 +350,7 @@ func (p *places) replace(ctx context.Context, l line, limit int, by *Entry, ids 
 	now := int64(p.s.millis())
 	for _, id := range older[:min(len(older), ids.count)] {
 		err := p.in.exec(ctx, p.s.dial.insert(controlInsert, 1), []any{
-			ids.take(), id, string(dag.VerbReplace), encodeList(nil), "", flag(false), fmt.Sprintf("instance %d", by.InstanceID), now, int64(0), "", int64(0), int64(0),
+			ids.take(), id, string(dag.VerbReplace), encodeList(nil), "", flag(false), fmt.Sprintf("instance %d", by.InstanceID), now, int64(0), "", int64(0), int64(0), "",
 		}, anyRows)
 		if err != nil {
 			return err

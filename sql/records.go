@@ -176,8 +176,12 @@ type ControlRow struct {
 	By         string
 	At         dag.Millis
 	// Attempt and Child are of VerbChildEnded: the attempt that waited, and the instance that ended.
-	Attempt   int
-	Child     int64
+	// Attempt is also of approve and reject: the one that is decided on.
+	Attempt int
+	Child   int64
+	// Reason and Values are of approve and reject.
+	Reason    string
+	Values    map[string]string
 	AppliedAt dag.Millis
 	Result    string
 }

@@ -66,15 +66,18 @@ ends the waiting does not end the instance.`,
 	return cmd
 }
 
-func parseParams(pairs []string) (map[string]string, error) {
+func parseParams(pairs []string) (map[string]string, error) { return parsePairs("--param", pairs) }
+
+// parsePairs reads what a flag that may be repeated gives, each as KEY=VALUE.
+func parsePairs(flag string, pairs []string) (map[string]string, error) {
 	params := make(map[string]string, len(pairs))
 	for _, pair := range pairs {
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok || key == "" {
-			return nil, usagef("--param %q: want KEY=VALUE", pair)
+			return nil, usagef("%s %q: want KEY=VALUE", flag, pair)
 		}
 		if _, twice := params[key]; twice {
-			return nil, usagef("--param %s is given twice", key)
+			return nil, usagef("%s %s is given twice", flag, key)
 		}
 		params[key] = value
 	}

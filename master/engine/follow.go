@@ -93,7 +93,7 @@ func (e *Engine) describe(a *actor, attempt dag.Attempt) (*rpc.Dispatch, error) 
 		Attempt: attemptID(a.in.ID, attempt), OwnerEpoch: a.epoch,
 		Type: run.Type, Spec: run.Spec, Env: run.Env, Outputs: run.Outputs, WorkingDir: run.WorkingDir,
 		TaskName: task.Name, Workflow: a.in.Facts.Workflow, Project: a.in.Facts.Project,
-		IdempotencyKey: idempotencyKey(a.in.ID, attempt.Task),
+		IdempotencyKey: idempotencyKey(a.in.ID, &attempt),
 		KillGraceMs:    e.KillGrace.Milliseconds(),
 		DryRun:         a.in.DryRun,
 	}, nil
@@ -118,7 +118,12 @@ func attemptID(instance int64, attempt dag.Attempt) *rpc.AttemptID {
 	}
 }
 
-// idempotencyKey names a task of an instance, whatever its attempts, to the systems that the task calls.
-func idempotencyKey(instance int64, task int) string {
-	return "porpoise-" + strconv.FormatInt(instance, 10) + "-" + strconv.Itoa(task)
+// idempotencyKey names a task of an instance, whatever its attempts, to the systems that the task calls; of a
+// task that is repeated, each iteration is another call.
+func idempotencyKey(instance int64, attempt *dag.Attempt) string {
+	key := "porpoise-" + strconv.FormatInt(instance, 10) + "-" + strconv.Itoa(attempt.Task)
+	if attempt.Iteration > 1 {
+		key += "-" + strconv.Itoa(attempt.Iteration)
+	}
+	return key
 }

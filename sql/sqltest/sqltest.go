@@ -73,6 +73,8 @@ var cases = []struct {
 	{"ChildrenComeWithTheirParentsCommit", childrenComeWithTheirParentsCommit},
 	{"AnEndedChildWakesItsParent", anEndedChildWakesItsParent},
 	{"AParentAndItsChildMayCommitTogether", aParentAndItsChildMayCommitTogether},
+	{"DecisionsOutliveTheirMaster", decisionsOutliveTheirMaster},
+	{"AWishCarriesWhatItSays", aWishCarriesWhatItSays},
 	{"DependenciesFindTheirRuns", dependenciesFindTheirRuns},
 	{"OwnedInstancesCanBeLoadedAgain", ownedInstancesCanBeLoadedAgain},
 	{"PlacesAreGivenInTurn", placesAreGivenInTurn},

@@ -180,6 +180,7 @@ type Task struct {
 	Attempts   int               `json:"attempts"`
 	Retries    int               `json:"retries"`
 	Lost       int               `json:"lost"`
+	Iteration  int               `json:"iteration,omitempty"`
 	ReadyAt    Time              `json:"ready_at"`
 	NextAt     Time              `json:"next_at"`
 	StartedAt  Time              `json:"started_at"`
@@ -202,6 +203,7 @@ func TaskOver(state dag.TaskState) bool {
 type Attempt struct {
 	Number       int              `json:"number"`
 	Round        int              `json:"round"`
+	Iteration    int              `json:"iteration,omitempty"`
 	Worker       string           `json:"worker,omitempty"`
 	State        dag.AttemptState `json:"state"`
 	Reason       dag.Reason       `json:"reason,omitempty"`

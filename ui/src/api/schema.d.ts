@@ -4,6 +4,26 @@
  */
 
 export interface paths {
+    "/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the approvals that wait for the caller, those of the latest instances first
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["list-approvals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/cluster/failovers": {
         parameters: {
             query?: never;
@@ -588,6 +608,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/instances/{id}/tasks/{task}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve what an approval task asks
+         * @description For viewers of the project and above.
+         */
+        post: operations["approve-task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances/{id}/tasks/{task}/attempts": {
         parameters: {
             query?: never;
@@ -722,6 +762,26 @@ export interface paths {
         get: operations["download-logs"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/tasks/{task}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reject what an approval task asks, which ends it
+         * @description For viewers of the project and above.
+         */
+        post: operations["reject-task"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1576,6 +1636,59 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        Approval: {
+            /** Format: int64 */
+            attempt: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            created_at?: string;
+            /** @description In the order of their moments. */
+            decisions: components["schemas"]["Decision"][];
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            expires_at?: string;
+            /** @description What whoever approves fills in. */
+            form: components["schemas"]["FormField"][];
+            /** @example 42 */
+            instance_id: string;
+            /** @description It waits, and the caller may decide and has not yet. */
+            may_decide: boolean;
+            /** @description What is asked, with the values that it refers to. */
+            message: string;
+            /** @description Whoever started the instance may not decide. */
+            not_starter: boolean;
+            on_expiry?: string;
+            project: string;
+            /**
+             * Format: int64
+             * @description How many people must approve.
+             */
+            quorum: number;
+            /** @description Roles in the project that may decide, with those above them. Neither users nor roles: operators. */
+            roles?: string[] | null;
+            /** @description The task's: while it is running, it waits. */
+            state: string;
+            task: string;
+            /** @description People who may decide. */
+            users?: string[] | null;
+            workflow: string;
+        };
+        ApproveBody: {
+            /**
+             * Format: int64
+             * @description The attempt that was looked at: refused with 409 where another waits by now. Absent: the one that waits.
+             */
+            attempt?: number;
+            reason?: string;
+            /** @description Of the form's fields. */
+            values?: {
+                [key: string]: string | number | boolean | unknown[];
+            };
+        };
         Attempt: {
             /**
              * @description The child instance that the attempt of a sub_workflow task waits, or waited, for.
@@ -1594,6 +1707,11 @@ export interface components {
              * @example 2026-11-21T12:00:00.000Z
              */
             finished_at?: string;
+            /**
+             * Format: int64
+             * @description Of a task with repeat_until: the iteration that the attempt belongs to, from 1.
+             */
+            iteration?: number;
             /** Format: int64 */
             log_bytes: number;
             message?: string;
@@ -1722,6 +1840,19 @@ export interface components {
             stopped: number;
             /** Format: int64 */
             success: number;
+        };
+        Decision: {
+            approve: boolean;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            at: string;
+            by: string;
+            reason?: string;
+            values?: {
+                [key: string]: string;
+            };
         };
         Diff: {
             /** @description There is more than is listed. */
@@ -1888,6 +2019,17 @@ export interface components {
             /** @example 42 */
             instance_id: string;
             task: string;
+        };
+        FormField: {
+            /** @description Absent where whoever approves must give a value. */
+            default?: string;
+            description?: string;
+            enum?: string[] | null;
+            max?: string;
+            min?: string;
+            name: string;
+            pattern?: string;
+            type: string;
         };
         Graph: {
             description: string;
@@ -2133,6 +2275,8 @@ export interface components {
             width_ms: number;
         };
         InstanceView: {
+            /** @description Of its approval tasks the latest attempts, with what people said. */
+            approvals?: components["schemas"]["Approval"][] | null;
             /** @description Of the instance's version; absent unless drawing is asked for. */
             graph?: components["schemas"]["Graph"];
             instance: components["schemas"]["Instance"];
@@ -2170,6 +2314,11 @@ export interface components {
             tasks: {
                 [key: string]: components["schemas"]["Place"];
             };
+        };
+        ListApproval: {
+            items: components["schemas"]["Approval"][];
+            /** @description Give it as cursor to get the next page; absent on the last one. */
+            next_cursor?: string;
         };
         ListAttempt: {
             items: components["schemas"]["Attempt"][];
@@ -2680,6 +2829,14 @@ export interface components {
              */
             task?: number;
         };
+        RejectBody: {
+            /**
+             * Format: int64
+             * @description The attempt that was looked at, as with approve.
+             */
+            attempt?: number;
+            reason?: string;
+        };
         Released: {
             by?: string;
             /** @description Nothing is claimed, dispatched or timed out; what runs goes on. */
@@ -2966,6 +3123,11 @@ export interface components {
              * @example 2026-11-21T12:00:00.000Z
              */
             finished_at?: string;
+            /**
+             * Format: int64
+             * @description Of a task with repeat_until: the iteration that it is in, from 1.
+             */
+            iteration?: number;
             /**
              * Format: int64
              * @description Workers lost in this round.
@@ -3378,6 +3540,85 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    "list-approvals": {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+                /** @description Items per page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListApproval"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "list-failovers": {
         parameters: {
             query?: {
@@ -6128,6 +6369,126 @@ export interface operations {
             };
         };
     };
+    "approve-task": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+                /** @description The task's name. */
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApproveBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Instance"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "list-attempts": {
         parameters: {
             query?: never;
@@ -6811,6 +7172,126 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "reject-task": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+                /** @description The task's name. */
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RejectBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Instance"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

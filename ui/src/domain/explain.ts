@@ -63,6 +63,7 @@ export const whyKeys = [
   "passedOver",
   "comesLast",
   "undoes",
+  "repeats",
   "disabled",
   "killed",
   "taskFailed",
@@ -87,6 +88,8 @@ export const whyKeys = [
   "workerGone",
   "runningChild",
   "runningDependent",
+  "runningApproval",
+  "runningApproved",
   "killingChild",
   "child",
   "held",
@@ -125,9 +128,13 @@ const table: Record<string, Choose> = {
         ? "runningChild"
         : args.dependent !== undefined
           ? "runningDependent"
-          : args.worker === undefined
-            ? "runningWait"
-            : "running",
+          : args.approval !== undefined
+            ? args.approved_by === undefined
+              ? "runningApproval"
+              : "runningApproved"
+            : args.worker === undefined
+              ? "runningWait"
+              : "running",
   retry_wait: always("retryWait"),
   killing: (_, args) => (args.child === undefined ? "killing" : "killingChild"),
   upstream_failed: always("upstreamFailed"),
@@ -135,6 +142,7 @@ const table: Record<string, Choose> = {
   forced_success: always("forcedSuccess"),
   skipped: (_, args) => (args.reason === undefined ? "skipped" : "passedOver"),
   waiting_undo: always("undoes"),
+  waiting_repeat: always("repeats"),
   waiting_finally: always("comesLast"),
   disabled: always("disabled"),
   killed: always("killed"),
