@@ -30,7 +30,9 @@ type Store interface {
 	HoldStore
 	SlotStore
 	TaskGroupStore
+	ListenerStore
 	BackfillStore
+	SecretStore
 }
 
 // BackfillStore keeps backfills, and knows what has run already.
@@ -43,6 +45,14 @@ type BackfillStore interface {
 	BackfillDates(ctx context.Context, id int64, state backfill.DateState, page sql.Page) ([]sql.BackfillDate, string, error)
 	DependingWorkflows(ctx context.Context, after int64, limit int) ([]int64, error)
 	RanAt(ctx context.Context, workflowID int64, times []dag.Millis) (map[dag.Millis]sql.Ran, error)
+}
+
+// SecretStore keeps sealed secrets; project 0 is every project.
+type SecretStore interface {
+	Secrets(ctx context.Context, projectID int64) ([]sql.Secret, error)
+	PutSecret(ctx context.Context, secret sql.Secret) (made bool, err error)
+	DeleteSecret(ctx context.Context, projectID int64, name string) error
+	ResealSecrets(ctx context.Context, keyID string, reseal func(sql.Secret) (sql.Secret, error)) (int, error)
 }
 
 // ProjectStore keeps projects.

@@ -424,6 +424,8 @@ func because(r Reason) string {
 		return " because there was no place for it and when_full is discard"
 	case ReasonReplaced:
 		return " because a newer instance took its place"
+	case ReasonSecret:
+		return " because a secret that it names could not be given to it"
 	case ReasonUpstreamFailed, ReasonReturned, ReasonCrashed, ReasonParams:
 	}
 	return " (" + string(r) + ")"

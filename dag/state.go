@@ -78,6 +78,7 @@ const (
 	ReasonForcedStop       Reason = "forced_stop"       // stopped without waiting for the workers' word
 	ReasonCrashed          Reason = "crashed_master"    // quarantined: processing it ended masters
 	ReasonParams           Reason = "params"            // a parameter that the task uses has no value, or not one it can take
+	ReasonSecret           Reason = "secret"            // a secret that the task names can't be given to it
 	ReasonUnanswered       Reason = "unanswered"        // the worker gave no answer for the attempt in time, however often it was asked
 	ReasonLateSuccess      Reason = "late_success"      // the attempt was called lost, and its success came before another had begun
 	ReasonExitCode         Reason = "exit_code"         // the process ended with another code than 0

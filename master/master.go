@@ -11,13 +11,16 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/porpoise/porpoise/internal/egress"
 	"github.com/porpoise/porpoise/internal/rpc"
+	"github.com/porpoise/porpoise/internal/webhook"
 	"github.com/porpoise/porpoise/master/backfill"
 	"github.com/porpoise/porpoise/master/dispatch"
 	"github.com/porpoise/porpoise/master/engine"
 	"github.com/porpoise/porpoise/master/failover"
 	"github.com/porpoise/porpoise/master/intake"
 	"github.com/porpoise/porpoise/master/link"
+	"github.com/porpoise/porpoise/master/notify"
 	"github.com/porpoise/porpoise/master/slot"
 	"github.com/porpoise/porpoise/master/supervise"
 	"github.com/porpoise/porpoise/master/watch"
@@ -34,6 +37,7 @@ type Store interface {
 	failover.Store
 	slot.History
 	supervise.Store
+	notify.Store
 	Holds
 	Sweeper
 	Pinger
@@ -68,9 +72,15 @@ type Config struct {
 	Registry registry.Registry
 	// Joins gives certificates to new nodes; nil refuses them.
 	Joins *rpc.JoinServer
+	// Keys opens the secrets of tasks; nil is none, and tasks that name one fail.
+	Keys engine.Keys
 	// Figures says how this master is doing, for apiservers; nil says nothing.
 	Figures func() *rpc.MasterFigures
-	Logger  hclog.Logger
+	// Secrets opens what listeners sign with; nil tells nothing to those that have a secret.
+	Secrets notify.Opener
+	// Egress says which addresses listeners may be called at.
+	Egress egress.Rule
+	Logger hclog.Logger
 	// Now is the clock; nil is time.Now. Token names attempts; nil is the engine's own.
 	Now   func() time.Time
 	Token func() string
@@ -90,6 +100,7 @@ type Master struct {
 	filler   *backfill.Filler
 	failover *failover.Failover
 	super    *supervise.Supervisor
+	notifier *notify.Notifier
 	links    *link.Links
 	watchers *watch.Watchers
 	alarms   *wheel.Wheel[engine.Alarm]
@@ -131,7 +142,7 @@ func New(c Config) *Master {
 		Stray: func(worker rpc.Process, owner string) { m.strays.saw(worker, owner, m.Now()) },
 	})
 	m.engine = engine.New(engine.Config{
-		Owner: c.Self.String(), Store: c.Store, Dispatcher: dispatcher{placer}, Links: m.links,
+		Owner: c.Self.String(), Store: c.Store, Dispatcher: dispatcher{placer}, Links: m.links, Keys: c.Keys,
 		Alarms: m.alarms, Publish: m.watchers.Publish, Hint: m.hint, Logger: m.log, Limit: c.Limit, KillGrace: c.KillGrace,
 		Now: c.Now, Token: c.Token, Sure: func(now time.Time) bool { return m.judges(now) && !m.hold.held() },
 		Woken: func() { m.intake.Hint() },
@@ -162,6 +173,9 @@ func New(c Config) *Master {
 	})
 	m.super = supervise.New(supervise.Config{
 		Self: c.Self.String(), Store: c.Store, Locks: c.Registry, Instances: m.engine, Logger: m.log, Every: c.SuperviseEvery, Now: c.Now, Held: m.hold.held,
+	})
+	m.notifier = notify.New(notify.Config{
+		Store: c.Store, Sender: &webhook.Sender{Rule: c.Egress, Now: c.Now}, Secrets: c.Secrets, Logger: m.log, Now: c.Now,
 	})
 	return m
 }

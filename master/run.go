@@ -34,6 +34,7 @@ func (m *Master) Run(ctx context.Context) error {
 	working.Go(guard.Loop(work, m.log, "periodic", m.periodic))
 	working.Go(guard.Loop(work, m.log, "supervisor", m.super.Run))
 	working.Go(guard.Loop(work, m.log, "watchHold", m.watchHold))
+	working.Go(guard.Loop(work, m.log, "notify", m.notifier.Run))
 
 	// What takes work ends first: a claim that is on its way then is in memory, and handed over.
 	taking, take := errgroup.WithContext(ctx)

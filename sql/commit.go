@@ -145,6 +145,9 @@ func (b *batch) commits(ctx context.Context) error {
 	if err := b.rows(ctx, eventInsert, b.s.dial.insert, events); err != nil {
 		return fmt.Errorf("write events: %w", err)
 	}
+	if err := b.tell(ctx, ops); err != nil {
+		return err
+	}
 	if err := b.answers(ctx, ops); err != nil {
 		return err
 	}

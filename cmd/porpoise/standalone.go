@@ -13,6 +13,7 @@ import (
 	"github.com/porpoise/porpoise/apiserver"
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/examples"
+	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/registry"
 	"github.com/porpoise/porpoise/registry/etcd"
 	"github.com/porpoise/porpoise/sql"
@@ -76,6 +77,7 @@ func runStandalone(ctx context.Context, c *cli, cfg *standaloneConfig) error {
 		if err := p.bind(ctx, true); err != nil {
 			return err
 		}
+		p.egress = cfg.rule()
 		if !cfg.Demo {
 			if err := p.startMaster(ctx, cfg.RPC, cfg.Advertise, 1, 0); err != nil {
 				return err
@@ -189,6 +191,10 @@ func (p *parts) openOwnStore(ctx context.Context, cfg *standaloneConfig) error {
 	if err := p.store.Migrate(ctx); err != nil {
 		return err
 	}
+	var err error
+	if p.keys, err = rpc.EnsureKeyring(p.data.file(secretKeyFile)); err != nil {
+		return err
+	}
 	return p.openCluster(ctx, p.data.file(clusterKeyFile))
 }
 
@@ -213,11 +219,31 @@ func (p *parts) addExamples(ctx context.Context) ([]sql.Start, error) {
 		if err != nil {
 			return nil, fmt.Errorf("save example %s: %w", def.Name, err)
 		}
+		if err := p.addGroups(ctx, project.ID, def); err != nil {
+			return nil, err
+		}
 		if e.Run {
 			shown = append(shown, sql.Start{WorkflowID: w.ID, ProjectID: project.ID, Version: v.Version, OnFailure: def.OnFailure, By: product})
 		}
 	}
 	return shown, nil
+}
+
+// exampleGroup is how many places a task group of the examples has: a few at a time.
+const exampleGroup = 4
+
+// addGroups makes the task groups that an example names, without which its tasks would wait for ever.
+func (p *parts) addGroups(ctx context.Context, project int64, def *dag.Definition) error {
+	for i := range def.Tasks {
+		name := def.Tasks[i].TaskGroup.Name
+		if name == "" {
+			continue
+		}
+		if _, _, err := p.store.PutTaskGroup(ctx, sql.TaskGroup{ProjectID: project, Name: name, Size: exampleGroup}); err != nil {
+			return fmt.Errorf("make the task group %s of example %s: %w", name, def.Name, err)
+		}
+	}
+	return nil
 }
 
 // runExamples starts what a person then finds done, by the way that every start takes: a row

@@ -64,6 +64,8 @@ type mail struct {
 	placed bool
 	task   int
 	ask    int64
+	// opened brings the secrets of an attempt; there is no input then.
+	opened *opened
 	// assigned says that the input is an Assign whose worker gets its ask back if it is not used.
 	assigned bool
 }

@@ -136,6 +136,7 @@ export const core = {
   "reason.forced_stop": "stopped without the workers' word",
   "reason.crashed_master": "processing it ended masters",
   "reason.params": "a parameter has no usable value",
+  "reason.secret": "a secret that it names could not be given to it",
   "reason.unanswered": "its worker gave no answer in time",
   "reason.late_success": "its success arrived after it was called lost",
   "reason.exit_code": "ended with an error",

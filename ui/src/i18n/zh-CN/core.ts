@@ -137,6 +137,7 @@ export const core: Record<keyof typeof en, string> = {
   "reason.forced_stop": "未等 worker 确认即停止",
   "reason.crashed_master": "处理它导致 master 退出",
   "reason.params": "参数没有可用的值",
+  "reason.secret": "无法提供它引用的密钥",
   "reason.unanswered": "worker 未按时应答",
   "reason.late_success": "判定丢失后成功结果才到达",
   "reason.exit_code": "退出码不为 0",
