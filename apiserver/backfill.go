@@ -39,6 +39,7 @@ type BackfillRange struct {
 	From     string `json:"from,omitempty" maxLength:"64" doc:"The first moment, itself included: a date, a date with a time on the timezone's calendar, or RFC 3339."`
 	To       string `json:"to,omitempty" maxLength:"64" doc:"The last moment, itself included. A date alone is the whole day."`
 	Every    string `json:"every,omitempty" enum:"1d,1h" doc:"The beginnings of the days or hours between them; absent is 1d."`
+	Cron     string `json:"cron,omitempty" maxLength:"1024" doc:"The moments at which this expression fires between them, instead of every."`
 	Timezone string `json:"timezone,omitempty" maxLength:"64" doc:"Whose calendar all of this is on, as an IANA name; absent is UTC."`
 	Order    string `json:"order,omitempty" enum:"oldest,newest" doc:"Which dates start first; absent is oldest."`
 	Only     string `json:"only,omitempty" enum:"all,missing,failed,missing_or_failed" doc:"Which dates are taken, by the runs that there are of them; absent is all."`

@@ -13,6 +13,7 @@ import (
 
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/backfill"
+	"github.com/porpoise/porpoise/dag/cron"
 	"github.com/porpoise/porpoise/dag/document"
 	"github.com/porpoise/porpoise/sql"
 )
@@ -122,7 +123,7 @@ func (o *BackfillOptions) fill(published int) {
 			*d.field = d.value
 		}
 	}
-	if o.Every == "" && o.Dates == nil {
+	if o.Every == "" && o.Cron == "" && o.Dates == nil {
 		o.Every = backfill.EveryDay
 	}
 	o.Parallel = max(1, o.Parallel)
@@ -155,7 +156,7 @@ func (o *BackfillOptions) moments() (dates []dag.Millis, wrong []dag.FieldError)
 		return first, last
 	}
 	if o.Dates != nil {
-		for field, value := range map[string]string{"from": o.From, "to": o.To, "every": o.Every} {
+		for field, value := range map[string]string{"from": o.From, "to": o.To, "every": o.Every, "cron": o.Cron} {
 			if value != "" {
 				fail(field, dag.CodeConflict, value, "means nothing beside a list of dates")
 			}
@@ -169,16 +170,12 @@ func (o *BackfillOptions) moments() (dates []dag.Millis, wrong []dag.FieldError)
 	}
 	from, _ := read("from", o.From)
 	_, to := read("to", o.To)
-	if len(wrong) > 0 {
+	points, bad := o.points(loc, from)
+	if wrong = append(wrong, bad...); len(wrong) > 0 {
 		return nil, wrong
 	}
 	if to.Before(from) {
 		fail("to", "out_of_range", o.To, "is before from")
-		return nil, wrong
-	}
-	points, err := backfill.Every(o.Every, loc)
-	if err != nil {
-		fail("every", document.CodeInvalid, o.Every, "%v", err)
 		return nil, wrong
 	}
 	all, count := backfill.Between(points, from, to, backfill.MaxDates)
@@ -190,6 +187,29 @@ func (o *BackfillOptions) moments() (dates []dag.Millis, wrong []dag.FieldError)
 		dates = append(dates, dag.MillisOf(at))
 	}
 	return backfill.Sorted(dates, backfill.Order(o.Order)), nil
+}
+
+// points are the moments that the range takes its dates from.
+func (o *BackfillOptions) points(loc *time.Location, from time.Time) (points backfill.Points, wrong []dag.FieldError) {
+	if o.Cron == "" {
+		points, err := backfill.Every(o.Every, loc)
+		if err != nil {
+			wrong = append(wrong, dag.FieldError{Field: "every", Code: document.CodeInvalid, Value: document.Shown(o.Every), Message: err.Error()})
+		}
+		return points, wrong
+	}
+	if o.Every != "" {
+		wrong = append(wrong, dag.FieldError{Field: "every", Code: dag.CodeConflict, Value: o.Every, Message: "means nothing beside cron"})
+	}
+	points, err := backfill.Cron(o.Cron, loc, from)
+	if list, ok := errors.AsType[*cron.Errors](err); ok {
+		for _, e := range list.List {
+			wrong = append(wrong, dag.FieldError{
+				Field: "cron", Code: e.Code, Value: e.Value, Message: fmt.Sprintf("column %d: %s", e.Column, e.Message), Args: dag.Args{"column": e.Column},
+			})
+		}
+	}
+	return points, wrong
 }
 
 // addPart adds a workflow with those of the dates that are to be taken.

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -75,15 +76,16 @@ func TestAPreviewSaysExactlyWhichDatesWillRun(t *testing.T) {
 	b.seed("alpha")
 	before := b.snapshot()
 	for body, want := range map[string]string{
-		`{"from":"2026-03-01","to":"2026-03-03"}`:                                     "03-01T00 03-02T00 03-03T00",
-		`{"from":"2026-03-01","to":"2026-03-03","order":"newest"}`:                    "03-03T00 03-02T00 03-01T00",
-		`{"from":"2026-03-28","to":"2026-03-30","timezone":"Europe/Berlin"}`:          "03-27T23 03-28T23 03-29T22",
-		`{"from":"2026-03-01T22:00:00Z","to":"2026-03-02 00:00","every":"1h"}`:        "03-01T22 03-01T23 03-02T00",
-		`{"dates":["2026-03-09","2026-03-02T05:00:00Z","2026-03-09 00:00"]}`:          "03-02T05 03-09T00",
-		`{"from":"2026-03-01 00:01","to":"2026-03-01 23:59"}`:                         "",
-		`{"from":"2026-03-01","to":"2026-03-01","params":{"day":7},"parallel":100}`:   "03-01T00",
-		`{"from":"2026-03-01","to":"2026-03-01","only":"missing","dry_run":true}`:     "03-01T00",
-		`{"from":"2026-03-01","to":"2026-03-01","only":"failed","priority":"lowest"}`: "",
+		`{"from":"2026-03-01","to":"2026-03-03"}`:                                                 "03-01T00 03-02T00 03-03T00",
+		`{"from":"2026-03-01","to":"2026-03-03","order":"newest"}`:                                "03-03T00 03-02T00 03-01T00",
+		`{"from":"2026-03-28","to":"2026-03-30","timezone":"Europe/Berlin"}`:                      "03-27T23 03-28T23 03-29T22",
+		`{"from":"2026-03-01T22:00:00Z","to":"2026-03-02 00:00","every":"1h"}`:                    "03-01T22 03-01T23 03-02T00",
+		`{"dates":["2026-03-09","2026-03-02T05:00:00Z","2026-03-09 00:00"]}`:                      "03-02T05 03-09T00",
+		`{"from":"2026-03-20","to":"2026-03-31","cron":"0 5 * * MON","timezone":"Europe/Berlin"}`: "03-23T04 03-30T03",
+		`{"from":"2026-03-01 00:01","to":"2026-03-01 23:59"}`:                                     "",
+		`{"from":"2026-03-01","to":"2026-03-01","params":{"day":7},"parallel":100}`:               "03-01T00",
+		`{"from":"2026-03-01","to":"2026-03-01","only":"missing","dry_run":true}`:                 "03-01T00",
+		`{"from":"2026-03-01","to":"2026-03-01","only":"failed","priority":"lowest"}`:             "",
 	} {
 		got := b.planned(body)
 		if s := days(got.Parts[0].Dates); s != want || got.Count != len(got.Parts[0].Dates) || got.Parts[0].Version != 1 {
@@ -110,6 +112,7 @@ func TestWhatIsWrongWithABackfillIsSaidAtOnce(t *testing.T) {
 		`{"from":"yesterday","to":"2026-02-30"}`:  "from to",
 		`{"from":"1969-03-01","to":"2201-01-01"}`: "from to",
 		`{"from":"2026-03-01","to":"2026-03-02","timezone":"Mars/Base","params":{"x":"1"},"worker_group":"a/b\n"}`: "params.x worker_group timezone",
+		`{"from":"x","to":"2026-03-01","every":"1d","cron":"61 25 * * *"}`:                                         "from every cron cron",
 		`{"dates":["2026-03-01","x"],"from":"2026-03-01","every":"1d"}`:                                            "every from dates[1]",
 		`{"from":"2000-01-01","to":"2030-01-01","every":"1h"}`:                                                     "to",
 		`{"from":"2026-03-01","to":"2026-03-01","version":9}`:                                                      "version",
@@ -256,4 +259,23 @@ func TestABackfillIsPausedResumedAndCancelled(t *testing.T) {
 	}
 	b.seed("beta")
 	b.must(404, "GET", strings.Replace(one, "alpha", "beta", 1), "")
+}
+
+// TestTheRequestInTheChapterIsTaken previews what docs/backfill.md shows.
+func TestTheRequestInTheChapterIsTaken(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.seed("alpha")
+	text, err := os.ReadFile("../docs/backfill.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```json\n")
+	body, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("the chapter shows no request")
+	}
+	if got := b.planned(body); got.Count != 31 {
+		t.Errorf("%s runs %d dates, want 31", body, got.Count)
+	}
 }

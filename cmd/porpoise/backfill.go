@@ -75,6 +75,7 @@ something else by then. Without that token, the dates are those of this very mom
 	f.StringVar(&r.From, "from", "", "the first moment, such as 2026-03-01 or 2026-03-01T05:00:00Z; it is included")
 	f.StringVar(&r.To, "to", "", "the last moment; it is included, and a date alone is its whole day")
 	f.StringVar(&r.Every, "every", "", "1d or 1h: the beginnings of days or hours; without it 1d")
+	f.StringVar(&r.Cron, "cron", "", "the moments at which this expression fires, such as '0 5 * * MON-FRI', instead of --every")
 	f.StringArrayVar(&r.Dates, "date", nil, "this moment instead of a range; may be repeated")
 	f.StringVar(&r.Timezone, "timezone", "", "whose calendar all of this is on, such as Europe/Berlin; without it UTC")
 	f.StringVar(&r.Order, "order", "", "oldest or newest first; without it oldest")

@@ -31,17 +31,25 @@ func TestRangesHaveBothTheirEnds(t *testing.T) {
 		{"days that begin at one", "1d", "America/Santiago", "2026-09-05", "2026-09-07", "2026-09-05T00:00:00-04:00 2026-09-06T01:00:00-03:00 2026-09-07T00:00:00-03:00"},
 		{"hours with one left out", "1h", "Europe/Berlin", "2026-03-29 01:00", "2026-03-29 03:00", "2026-03-29T01:00:00+01:00 2026-03-29T03:00:00+02:00"},
 		{"the last hour of a day is in", "1h", "UTC", "2026-03-01T23:00", "2026-03-01", "2026-03-01T23:00:00Z"},
+		{"a cron fires at both ends", "0 5 * * MON", "Europe/Berlin", "2026-03-23 05:00", "2026-03-30 05:00", "2026-03-23T05:00:00+01:00 2026-03-30T05:00:00+02:00"},
+		{"a cron on the whole of the last day", "30 23 * * *", "UTC", "2026-03-01", "2026-03-02", "2026-03-01T23:30:00Z 2026-03-02T23:30:00Z"},
+		{"what counts begins at the first moment", "@every 36h", "UTC", "2026-03-01", "2026-03-04", "2026-03-01T00:00:00Z 2026-03-02T12:00:00Z 2026-03-04T00:00:00Z"},
+		{"a day that is rare", "0 0 29 2 *", "UTC", "2023-01-01", "2026-12-31", "2024-02-29T00:00:00Z"},
+		{"a year that is gone", "0 0 0 1 1 ? 2001", "UTC", "2023-01-01", "2026-12-31", ""},
 		{"nothing between", "1d", "UTC", "2026-02-27 01:00", "2026-02-27 02:00", ""},
 	}
 	for _, c := range tests {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			loc := zone(t, c.zone)
-			points, err := backfill.Every(c.step, loc)
+			from, _, err := backfill.Moment(c.from, loc)
 			if err != nil {
 				t.Fatal(err)
 			}
-			from, _, err := backfill.Moment(c.from, loc)
+			points, err := backfill.Every(c.step, loc)
+			if err != nil {
+				points, err = backfill.Cron(c.step, loc, from)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,6 +104,9 @@ func TestWrongMomentsAreRefused(t *testing.T) {
 	first, _, err := backfill.Moment("2026-10-25 02:30", zone(t, "Europe/Berlin"))
 	if want := "2026-10-25T00:30:00Z"; err != nil || first.UTC().Format(time.RFC3339) != want {
 		t.Errorf("a time that comes twice is %v, %v, want %s", first, err, want)
+	}
+	if _, err := backfill.Cron("61 * * * *", time.UTC, first); err == nil {
+		t.Error("minute 61 is taken")
 	}
 	if _, err := backfill.Every("2d", time.UTC); err == nil {
 		t.Error("a step of two days is taken")

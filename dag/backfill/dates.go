@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/cron"
 	"github.com/porpoise/porpoise/dag/interval"
 )
 
@@ -33,6 +34,25 @@ func Every(step string, loc *time.Location) (Points, error) {
 	}
 	return nil, fmt.Errorf("%.32q is no step: want %s or %s", step, EveryDay, EveryHour)
 }
+
+// Cron returns the moments at which a cron expression fires in a location; one that counts, such as @every 36h,
+// begins at from. The error is a *cron.Errors.
+func Cron(text string, loc *time.Location, from time.Time) (Points, error) {
+	e, err := cron.Parse(text, cron.Auto)
+	if err != nil {
+		return nil, err
+	}
+	return fires{e.From(from), loc}, nil
+}
+
+// fires are those of an expression.
+type fires struct {
+	expression cron.Expression
+	loc        *time.Location
+}
+
+// Next implements Points.
+func (f fires) Next(after time.Time) (time.Time, bool) { return f.expression.Next(after, f.loc) }
 
 // every gives the beginnings of the stretches that a date value names.
 type every struct {

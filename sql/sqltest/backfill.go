@@ -62,8 +62,14 @@ func (b *bench) over(id int64, state dag.InstanceState) {
 	if err != nil || len(got) != 1 {
 		b.t.Fatalf("claim %d: %d won, %v", id, len(got), err)
 	}
-	in := &dag.Instance{ID: id, State: state, Round: 1, Seq: 1, FinishedAt: 9, Tasks: make([]dag.TaskInstance, 2)}
-	b.must(b.commit(sql.Transition{Instance: in, Plan: b.plan, Epoch: got[0].Instance.OwnerEpoch, Effects: &dag.Effects{Changed: true}, Release: true, At: 9, Backfill: true}))
+	b.commitEnd(got[0], state)
+}
+
+// commitEnd ends a claimed instance in a state.
+func (b *bench) commitEnd(c sql.Claimed, state dag.InstanceState) {
+	b.t.Helper()
+	in := &dag.Instance{ID: c.Instance.ID, State: state, Round: 1, Seq: c.Instance.Seq + 1, FinishedAt: 9, Tasks: make([]dag.TaskInstance, 2)}
+	b.must(b.commit(sql.Transition{Instance: in, Plan: b.plan, Epoch: c.Instance.OwnerEpoch, Effects: &dag.Effects{Changed: true}, Release: true, At: 9, Backfill: true}))
 }
 
 // standing checks how a backfill stands, its dates in the order of their states.
@@ -296,6 +302,40 @@ func tenThousandDates(t *testing.T, b *bench) {
 	_, _, err = b.ChangeBackfill(b.ctx, f.ID, sql.BackfillChange{State: backfill.Cancelled, By: "bob"})
 	b.must(err)
 	b.standing(f.ID, backfill.Cancelled, true, 0, len(step.Started), 0, 0, 0, backfill.MaxDates-len(step.Started))
+}
+
+func aRecoveredDateSucceeds(t *testing.T, b *bench) {
+	f := b.fill(1, 1, backfill.Continue)
+	id := b.advance(f.ID)[0]
+	b.over(id, dag.InstanceFailed)
+	b.advance(f.ID)
+	b.standing(f.ID, backfill.Failed, false, 0, 0, 0, 0, 1, 0)
+	if _, err := b.AddControl(b.ctx, sql.ControlRow{InstanceID: id, Verb: dag.VerbRecover, By: "ann"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range b.claim("m1:a") {
+		b.commitEnd(c, dag.InstanceSuccess)
+	}
+	b.standing(f.ID, backfill.Failed, false, 0, 0, 0, 1, 0, 0)
+}
+
+func workflowsWithDependentsAreFound(t *testing.T, b *bench) {
+	save := func(name, text string, publish bool) int64 {
+		t.Helper()
+		w, _, _, err := b.SaveVersion(b.ctx, sql.SaveVersion{ProjectID: b.project.ID, Name: name, Text: text, Format: "yaml", By: "ann", Publish: publish})
+		b.must(err)
+		return w.ID
+	}
+	first, _ := save("a", "tasks: [{type: dependent}]", true), save("b", "tasks: [{type: dependent}]", false)
+	gone, last := save("c", "tasks: [{type: dependent}]", true), save("d", "{type: dependent}", true)
+	b.must(b.DeleteWorkflow(b.ctx, gone))
+	all, err := b.DependingWorkflows(b.ctx, 0, 10)
+	b.must(err)
+	part, err := b.DependingWorkflows(b.ctx, first, 1)
+	b.must(err)
+	if !slices.Equal(all, []int64{first, last}) || !slices.Equal(part, []int64{last}) {
+		t.Errorf("found %v, after the first %v; want %v", all, part, []int64{first, last})
+	}
 }
 
 func runsOfDatesAreFound(t *testing.T, b *bench) {

@@ -102,6 +102,8 @@ var cases = []struct {
 	{"ABackfillIsPausedAndCancelled", aBackfillIsPausedAndCancelled},
 	{"EachDateOfABackfillStartsOnce", eachDateStartsOnce},
 	{"TenThousandDatesAreOneBackfill", tenThousandDates},
+	{"ARecoveredDateSucceeds", aRecoveredDateSucceeds},
+	{"WorkflowsWithDependentsAreFound", workflowsWithDependentsAreFound},
 	{"RunsOfDatesAreFound", runsOfDatesAreFound},
 	{"PlacesOfAGroupComeAndGo", placesOfAGroupComeAndGo},
 	{"NeverMoreThanTheSize", neverMoreThanTheSize},

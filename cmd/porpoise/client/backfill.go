@@ -13,6 +13,7 @@ type BackfillRequest struct {
 	From        string            `json:"from,omitempty"`
 	To          string            `json:"to,omitempty"`
 	Every       string            `json:"every,omitempty"`
+	Cron        string            `json:"cron,omitempty"`
 	Dates       []string          `json:"dates,omitempty"`
 	Timezone    string            `json:"timezone,omitempty"`
 	Order       string            `json:"order,omitempty"`
@@ -71,6 +72,7 @@ type Backfill struct {
 	From        string           `json:"from,omitempty"`
 	To          string           `json:"to,omitempty"`
 	Every       string           `json:"every,omitempty"`
+	Cron        string           `json:"cron,omitempty"`
 	Timezone    string           `json:"timezone,omitempty"`
 	Order       string           `json:"order"`
 	Only        string           `json:"only"`

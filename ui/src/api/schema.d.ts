@@ -2144,6 +2144,8 @@ export interface components {
              */
             created_at: string;
             created_by: string;
+            /** @description The moments at which this expression fires between them, instead of every. */
+            cron?: string;
             dry_run: boolean;
             /**
              * @description The beginnings of the days or hours between them; absent is 1d.
@@ -2220,6 +2222,8 @@ export interface components {
             workflow: string;
         };
         BackfillOptions: {
+            /** @description The moments at which this expression fires between them, instead of every. */
+            cron?: string;
             /** @description These moments instead of a range; a date alone is the beginning of its day. */
             dates?: string[] | null;
             /** @description Run for the same dates whatever waits for the workflow by a dependent task, and what waits for that, on all levels. */
