@@ -180,6 +180,7 @@ func (s *Server) route() error {
 	s.viewRoutes()
 	s.draftRoutes()
 	s.parameterRoutes()
+	s.cronRoutes()
 	s.startRoutes()
 	s.aroundRoutes()
 	s.bulkRoutes()
