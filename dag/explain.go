@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // maxCauses is how many causes one explanation lists; the rest is only counted, because
@@ -23,7 +24,7 @@ type Explanation struct {
 // ExplanationCodes lists every code that Explain gives, so that whoever puts them into
 // words can prove that none is missing.
 func ExplanationCodes() []string {
-	codes := []string{"not_in_scope", "more", "waiting_finally", "waiting_undo"}
+	codes := []string{"not_in_scope", "more", "waiting_finally", "waiting_undo", "waiting_repeat"}
 	for _, s := range instanceTable.rows {
 		codes = append(codes, string(s.State))
 	}
@@ -71,6 +72,10 @@ func (in *Instance) explainTask(now Millis, i int) Explanation {
 		in.explainRunning(now, i, &e)
 	case TaskRetryWait:
 		e.Args["at"] = moment(t.NextAt)
+		if t.Reason == ReasonRepeat {
+			in.explainRepeat(now, i, &e)
+			break
+		}
 		e.Text = fmt.Sprintf("attempt %d of %s failed%s; attempt %d may start in %s", t.Attempts, name, because(t.Reason), t.Attempts+1, left(now, t.NextAt))
 	case TaskKilling:
 		if t.Attempt.Child != 0 {
@@ -142,6 +147,10 @@ func (in *Instance) explainRunning(now Millis, i int, e *Explanation) {
 		e.Text = fmt.Sprintf("%s waits for runs of other workflows", in.name(i))
 		return
 	}
+	if in.approval(i) != nil {
+		in.explainApproval(now, i, e)
+		return
+	}
 	if t.Attempt.Worker == "" {
 		e.Args["until"] = moment(t.NextAt)
 		e.Text = fmt.Sprintf("%s waits for another %s", in.name(i), left(now, t.NextAt))
@@ -169,6 +178,26 @@ func (in *Instance) explainChild(now Millis, i int, e *Explanation) {
 	if t.Attempt.Deadline != 0 {
 		e.Args["deadline"] = moment(t.Attempt.Deadline)
 		e.Text += fmt.Sprintf("; its timeout is in %s", left(now, t.Attempt.Deadline))
+	}
+}
+
+// explainApproval tells of an approval that is asked for: who has approved, and how many more must.
+func (in *Instance) explainApproval(now Millis, i int, e *Explanation) {
+	t, needed := &in.Tasks[i], in.approval(i).Needed()
+	missing := max(needed-len(t.Attempt.Decisions), 0)
+	e.Args["approval"], e.Args["missing"], e.Args["quorum"] = in.name(i), strconv.Itoa(missing), strconv.Itoa(needed)
+	e.Text = fmt.Sprintf("%s waits for %d of %s", in.name(i), missing, count(needed, "approval"))
+	var by []string
+	for _, d := range t.Attempt.Decisions {
+		by = append(by, d.By)
+	}
+	if len(by) > 0 {
+		e.Args["approved_by"] = strings.Join(by, ", ")
+		e.Text += ": " + e.Args["approved_by"] + map[bool]string{true: " has", false: " have"}[len(by) == 1] + " approved"
+	}
+	if t.NextAt != 0 {
+		e.Args["expires"] = moment(t.NextAt)
+		e.Text += fmt.Sprintf("; that expires in %s", left(now, t.NextAt))
 	}
 }
 
@@ -383,10 +412,20 @@ func because(r Reason) string {
 		return " and undoing what had succeeded failed, too"
 	case ReasonNoBranch:
 		return " because no case held and it has no else"
+	case ReasonRepeat:
+		return " because the condition of its repeat_until does not hold yet"
+	case ReasonRepeatBound:
+		return " because the condition of its repeat_until did not hold within its max"
+	case ReasonRejected:
+		return " because somebody rejected it"
+	case ReasonExpired:
+		return " because nobody decided on it in time"
 	case ReasonDiscarded:
 		return " because there was no place for it and when_full is discard"
 	case ReasonReplaced:
 		return " because a newer instance took its place"
+	case ReasonSecret:
+		return " because a secret that it names could not be given to it"
 	case ReasonUpstreamFailed, ReasonReturned, ReasonCrashed, ReasonParams:
 	}
 	return " (" + string(r) + ")"

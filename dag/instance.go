@@ -57,13 +57,16 @@ type TaskInstance struct {
 	Attempts int // number of the latest attempt; 0 before the first
 	Retries  int // retries used in this round
 	Lost     int // workers lost in this round
+	// Iteration is the number, from 1, of the iteration of a task that is repeated; 0 for others, and before
+	// the first attempt.
+	Iteration int
 
 	ReadyAt    Millis // when it last became ready
 	NextAt     Millis // end of a retry wait, or of a wait task; zero for none
 	StartedAt  Millis // of the latest attempt
 	FinishedAt Millis
 
-	Outputs map[string]string // of the latest success
+	Outputs map[string]string // of the latest success, also while the task is repeated
 
 	// Child is the child instance of the latest attempt of a sub_workflow task; 0 where it has none.
 	Child int64
@@ -83,6 +86,7 @@ type Attempt struct {
 	Task        int // index in the plan
 	Number      int // from 1, over all rounds
 	Round       int
+	Iteration   int    // of a task that is repeated, from 1; 0 for others
 	Token       string // names this very attempt to the worker
 	Worker      string // node id; empty for tasks that run in the master
 	Incarnation string // of that worker's process
@@ -99,6 +103,9 @@ type Attempt struct {
 	LogBytes     int64  // of all streams, as produced
 	Outputs      map[string]string
 	Child        int64 // the instance that the attempt of a sub_workflow task waits for; 0 for none
+
+	// Decisions are what people have said so far, while the attempt is that of an approval that waits.
+	Decisions []Decision
 
 	// KillReason is why it is being killed, while State is killing.
 	KillReason Reason
@@ -128,6 +135,8 @@ const (
 	EventTask            EventCode = "task"             // a task entered State
 	EventTaskTimeout     EventCode = "task_timeout"     // an attempt runs over its timeout
 	EventWorkflowTimeout EventCode = "workflow_timeout" // the instance runs over its timeout
+	EventApproved        EventCode = "approved"         // somebody approved
+	EventRejected        EventCode = "rejected"         // somebody rejected
 	EventPauseOverdue    EventCode = "pause_overdue"    // pausing takes longer than it should
 	EventStopOverdue     EventCode = "stop_overdue"     // stopping takes longer than it should
 )

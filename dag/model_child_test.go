@@ -78,9 +78,21 @@ func refusedAtOnce(ev Input, i int, was, is TaskState) bool {
 
 // dependent draws a task that waits for other runs, or -1.
 func (w *world) dependent() int {
-	return w.pick("dependent", func(t *TaskInstance) bool {
-		return t.State == TaskRunning && t.Attempt.Worker == "" && t.Attempt.Child == 0 && t.NextAt == 0
-	})
+	return w.pickType("dependent", TypeDependent)
+}
+
+// pickType draws a running task of a type, or -1.
+func (w *world) pickType(label, name string) int {
+	var list []int
+	for i := range w.in.Tasks {
+		if w.in.Tasks[i].State == TaskRunning && w.plan.Definition.Tasks[i].Type == name {
+			list = append(list, i)
+		}
+	}
+	if len(list) == 0 {
+		return -1
+	}
+	return draw(w.t, label, list)
 }
 
 // decides ends a wait for other runs, or tells one that is not waited for any more.
@@ -103,7 +115,7 @@ func (w *world) decide(i int) {
 	if ev.Success {
 		ev.Outputs = map[string]string{"n": "1", "other": "x"}
 	}
-	if fx := w.step(ev); fx.Stale || ev.Success && len(w.in.Tasks[i].Outputs) != 1 {
+	if fx := w.step(ev); fx.Stale || ev.Success && w.in.Tasks[i].State == TaskSuccess && len(w.in.Tasks[i].Outputs) != 1 {
 		w.fail("%+v gave %+v, outputs %v", ev, fx, w.in.Tasks[i].Outputs)
 	}
 }
@@ -159,7 +171,7 @@ func (w *world) endChild(i int) {
 	c := w.children[a.Child]
 	c.ended, c.success = true, ev.State == InstanceSuccess
 	fx := w.step(ev)
-	if n := w.in.Tasks[i].Outputs; c.success && (len(n) != 1 || n["n"] == "") {
+	if n := w.in.Tasks[i].Outputs; c.success && w.in.Tasks[i].State == TaskSuccess && (len(n) != 1 || n["n"] == "") {
 		w.fail("task %d has outputs %v of its child", i, n)
 	}
 	if fx.Stale || w.in.Tasks[i].Attempt.Number == a.Number {

@@ -98,6 +98,12 @@ func drawPlan(t *rapid.T) *Plan {
 			task.Disabled = true
 		case 5, 6:
 			task.Type, task.Spec, task.Outputs = TypeSubWorkflow, &SubWorkflowSpec{Workflow: "other"}, []string{"n"}
+		case 8:
+			task.Type, task.Outputs = TypeApproval, []string{"n"}
+			task.Spec = &ApprovalSpec{
+				Quorum: 1 + die(t, "quorum", 2), Expires: Duration(die(t, "expires", 3)) * Duration(10*time.Second),
+				OnExpiry: draw(t, "on expiry", []string{ExpiryFail, ExpiryApprove, ExpiryReject}), Form: drawnForm("n"),
+			}
 		case 7:
 			task.Type, task.Spec, task.Outputs = TypeDependent, &DependentSpec{}, []string{"n"}
 		case 3, 4:
@@ -108,6 +114,10 @@ func drawPlan(t *rapid.T) *Plan {
 			task.Retry = Retry{Times: 2, Delay: 3 * time.Second, Backoff: 2, MaxDelay: 5 * time.Second}
 		case 1:
 			task.Retry.Delays = []time.Duration{time.Second, 0, 7 * time.Second}
+		}
+		if repeatable(&task) && die(t, "repeats", 4) == 0 {
+			task.Repeat = Repeat{Until: draw(t, "until", untils), Max: 1 + die(t, "max", 3), Delay: time.Duration(die(t, "again", 4)) * time.Second}
+			task.Outputs = []string{"n"}
 		}
 		task.Timeout = drawTimeout(t, 1)
 		if die(t, "joins", 2) == 0 {
@@ -159,7 +169,7 @@ func drawBranches(t *rapid.T, def *Definition) {
 				below = append(below, def.Tasks[k].Name)
 			}
 		}
-		if task.Spec != nil || len(below) == 0 || die(t, "branches", 3) != 0 {
+		if task.Spec != nil || task.Repeat.Max > 0 || len(below) == 0 || die(t, "branches", 3) != 0 {
 			continue
 		}
 		var cases []Case
@@ -215,6 +225,7 @@ func (w *world) play() {
 			w.report()
 			w.childEnds()
 			w.decides()
+			w.approves()
 		case 11:
 			w.lose()
 			w.late()
@@ -291,7 +302,7 @@ func (w *world) lose() {
 
 // late brings the success of an attempt that was called lost, now and then.
 func (w *world) late() {
-	i := w.pick("late", func(t *TaskInstance) bool { return t.Missed.Number != 0 })
+	i := w.pick("late", func(t *TaskInstance) bool { return t.Missed.Number != 0 && t.Iteration == 0 })
 	if i < 0 || die(w.t, "comes", 1) == 0 {
 		return
 	}
@@ -445,6 +456,7 @@ func (w *world) deliver() {
 		live := w.pick("live", held)
 		parent := w.pick("parent", waitsForChild)
 		dependent := w.dependent()
+		approval := w.approval()
 		switch {
 		case ready >= 0:
 			w.give(ready)
@@ -456,6 +468,8 @@ func (w *world) deliver() {
 			w.endChild(parent)
 		case dependent >= 0:
 			w.decide(dependent)
+		case approval >= 0:
+			w.say(approval, fmt.Sprint("person ", w.wishes), VerbApprove)
 		default:
 			timer, at, ok := w.nextTimer()
 			if !ok {

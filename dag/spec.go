@@ -25,6 +25,8 @@ const (
 	TypeSubWorkflow = "sub_workflow"
 	// TypeDependent waits for runs of other workflows.
 	TypeDependent = "dependent"
+	// TypeApproval waits for people.
+	TypeApproval = "approval"
 )
 
 // DefaultWorkerGroup is the group of tasks that name none, and of workers that are told none.
@@ -56,6 +58,7 @@ var taskTypes = [...]taskType{
 	{TypeWait, CategoryFlow, "Waits for some time, or until a moment, without taking a worker.", func() Spec { return &WaitSpec{} }},
 	{TypeSubWorkflow, CategoryFlow, "Runs another workflow as an instance of its own and waits for its end, without taking a worker.", func() Spec { return &SubWorkflowSpec{} }},
 	{TypeDependent, CategoryFlow, "Waits until runs of other workflows have succeeded, without taking a worker.", func() Spec { return &DependentSpec{} }},
+	{TypeApproval, CategoryFlow, "Asks people for their approval, and waits for it without taking a worker.", func() Spec { return &ApprovalSpec{} }},
 	{TypeSwitch, CategoryFlow, "Chooses the tasks that run next by parameters and outputs.", func() Spec { return &SwitchSpec{} }},
 	{TypeConditions, CategoryFlow, "Chooses the tasks that run next by how those before it ended.", func() Spec { return &ConditionsSpec{} }},
 }

@@ -147,6 +147,14 @@ func (s *story) command(words, more []string) {
 			c.Tasks = s.tasks(arg(1))
 		}
 		s.step(c)
+	case "approve", "reject":
+		i, n := s.attempt(arg(1), opt)
+		s.wishes++
+		d := Decision{Number: n, Reason: opt["reason"]}
+		if opt["out"] != "" {
+			d.Values = map[string]string{"out": opt["out"]}
+		}
+		s.step(Control{ID: s.wishes, Verb: Verb(verb), By: opt["by"], Tasks: []int{i}, Decision: d})
 	case "show":
 		s.show()
 	case "explain":
@@ -278,6 +286,9 @@ func (s *story) show() {
 		fmt.Fprintf(&s.out, "%s %s", s.name(i, 0), t.State)
 		if t.Reason != "" {
 			fmt.Fprintf(&s.out, " (%s)", t.Reason)
+		}
+		if t.Iteration > 0 {
+			fmt.Fprintf(&s.out, " iteration=%d", t.Iteration)
 		}
 		fmt.Fprintf(&s.out, " attempts=%d retries=%d lost=%d", t.Attempts, t.Retries, t.Lost)
 		if len(t.Outputs) > 0 {

@@ -75,6 +75,11 @@ func parsePlan(t *testing.T, words, lines []string) *Plan {
 		if opt["dependent"] != "" {
 			task.Type, task.Spec, task.Outputs = TypeDependent, &DependentSpec{}, []string{"out"}
 		}
+		if opt["approval"] != "" {
+			quorum, _ := strconv.Atoi(opt["approval"])
+			task.Type, task.Outputs = TypeApproval, []string{"out"}
+			task.Spec = &ApprovalSpec{Quorum: quorum, Expires: Duration(duration(t, opt["expires"])), OnExpiry: opt["on_expiry"], Form: drawnForm("out")}
+		}
 		task.Retry.Times, _ = strconv.Atoi(opt["retry"])
 		task.Retry.Backoff, _ = strconv.ParseFloat(opt["backoff"], 64)
 		task.Retry.Delay = duration(t, opt["delay"])
@@ -83,6 +88,10 @@ func parsePlan(t *testing.T, words, lines []string) *Plan {
 			if d != "" {
 				task.Retry.Delays = append(task.Retry.Delays, duration(t, d))
 			}
+		}
+		if until, ok := opt["until"]; ok {
+			task.Repeat = Repeat{Until: until, Max: 3, Delay: duration(t, opt["again"])}
+			task.Outputs = []string{"out"}
 		}
 		task.Join, task.When, task.Finally = opt["join"], opt["when"], opt["finally"] != ""
 		if cases := opt["cases"]; cases != "" || opt["conditions"] != "" {

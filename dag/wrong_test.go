@@ -24,7 +24,7 @@ var wrongTexts = []struct {
 		{3, "tasks[0].url", "unknown_field", `a shell task has no key "url"`},
 	}},
 	{"unknown type lists the known ones", tasksText("  - {name: a, type: shll, script: x}"), []wrong{
-		{3, "tasks[0].type", "unknown_type", `known are shell, python, http, noop, wait, sub_workflow, dependent, switch, conditions; did you mean "shell"?`},
+		{3, "tasks[0].type", "unknown_type", `known are shell, python, http, noop, wait, sub_workflow, dependent, approval, switch, conditions; did you mean "shell"?`},
 	}},
 	{"missing type", tasksText("  - {name: a, script: x}"), []wrong{{3, "tasks[0].type", "required", ""}}},
 	{"reserved keys", "name: w\n" +
@@ -253,6 +253,26 @@ var wrongTexts = []struct {
 		{9, "tasks[6].expect.status", "out_of_range", "1 to 50"},
 		{10, "tasks[7].expect.stats", "unknown_field", `did you mean "status"?`},
 		{11, "tasks[8].connect_timeout", "out_of_range", "1ms to 10m"},
+	}},
+	{"repeat_until", tasksText(
+		"  - {name: a, type: noop, repeat_until: {max: 3}}",
+		"  - {name: b, type: noop, repeat_until: {condition: 'true'}}",
+		"  - {name: c, type: noop, repeat_until: {condition: 'true', max: 0, delay: 40d}}",
+		"  - {name: d, type: noop, repeat_until: {condition: 'x ==', max: 3}}",
+		"  - {name: e, type: noop, outputs: [x], repeat_until: {condition: 'y == 1 || a.state == \"failed\"', max: 3}}",
+		"  - {name: f, type: wait, for: 1s, repeat_until: {condition: 'true', max: 3}}",
+		"  - {name: g, type: noop, outputs: [x], params: {x: 1}, repeat_until: {condition: x == 1, max: 3}}",
+		"  - {name: h, type: noop, outputs: [x], repeat_until: {condition: 'x == 1 && system_iteration < 9', max: 1000, delay: 5s}}",
+	), []wrong{
+		{3, "tasks[0].repeat_until.condition", "required", ""},
+		{4, "tasks[1].repeat_until.max", "required", ""},
+		{5, "tasks[2].repeat_until.max", "out_of_range", "1 to 1000"},
+		{5, "tasks[2].repeat_until.delay", "out_of_range", "30d"},
+		{6, "tasks[3].repeat_until.condition", "expression", ""},
+		{7, "tasks[4].repeat_until.condition", "unknown_task", "add it to needs"},
+		{7, "tasks[4].repeat_until.condition", "unknown_name", "y"},
+		{8, "tasks[5].repeat_until", "conflict", "a wait task can't be repeated"},
+		{9, "tasks[6].outputs[0]", "conflict", "hide this output"},
 	}},
 	{"wait", tasksText("  - {name: a, type: wait}", "  - {name: b, type: wait, for: 1s, until: 2026-01-01T00:00:00Z}", "  - {name: c, type: wait, until: 2026-01-01}", "  - {name: d, type: wait, for: 400d}"), []wrong{
 		{3, "tasks[0].for", "required", ""},

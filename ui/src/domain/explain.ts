@@ -61,6 +61,7 @@ export const whyKeys = [
   "passedOver",
   "comesLast",
   "undoes",
+  "repeats",
   "disabled",
   "killed",
   "taskFailed",
@@ -85,6 +86,8 @@ export const whyKeys = [
   "workerGone",
   "runningChild",
   "runningDependent",
+  "runningApproval",
+  "runningApproved",
   "killingChild",
   "child",
   "held",
@@ -121,9 +124,13 @@ const table: Record<string, Choose> = {
         ? "runningChild"
         : args.dependent !== undefined
           ? "runningDependent"
-          : args.worker === undefined
-            ? "runningWait"
-            : "running",
+          : args.approval !== undefined
+            ? args.approved_by === undefined
+              ? "runningApproval"
+              : "runningApproved"
+            : args.worker === undefined
+              ? "runningWait"
+              : "running",
   retry_wait: always("retryWait"),
   killing: (_, args) => (args.child === undefined ? "killing" : "killingChild"),
   upstream_failed: always("upstreamFailed"),
@@ -131,6 +138,7 @@ const table: Record<string, Choose> = {
   forced_success: always("forcedSuccess"),
   skipped: (_, args) => (args.reason === undefined ? "skipped" : "passedOver"),
   waiting_undo: always("undoes"),
+  waiting_repeat: always("repeats"),
   waiting_finally: always("comesLast"),
   disabled: always("disabled"),
   killed: always("killed"),

@@ -11,6 +11,7 @@ import {
   ListFilter,
   type LucideIcon,
   SquareTerminal,
+  UserCheck,
   Workflow,
 } from "lucide-react";
 import type { ReactNode } from "react";
@@ -27,6 +28,7 @@ const icons: Record<string, LucideIcon> = {
   wait: Clock,
   sub_workflow: Workflow,
   dependent: Clock,
+  approval: UserCheck,
   conditions: GitFork,
   switch: GitFork,
 };

@@ -136,6 +136,7 @@ export const core = {
   "reason.forced_stop": "stopped without the workers' word",
   "reason.crashed_master": "processing it ended masters",
   "reason.params": "a parameter has no usable value",
+  "reason.secret": "a secret that it names could not be given to it",
   "reason.unanswered": "its worker gave no answer in time",
   "reason.late_success": "its success arrived after it was called lost",
   "reason.exit_code": "ended with an error",
@@ -152,6 +153,10 @@ export const core = {
   "reason.compensated": "it failed, and what had succeeded was undone",
   "reason.not_compensated": "it failed, and undoing what had succeeded failed, too",
   "reason.no_branch": "no case held, and it has no else",
+  "reason.repeat": "its condition does not hold yet",
+  "reason.repeat_bound": "its condition did not hold within the allowed iterations",
+  "reason.rejected": "somebody rejected it",
+  "reason.expired": "nobody decided on it in time",
   "reason.discarded": "there was no place for it",
   "reason.replaced": "a newer instance took its place",
 
