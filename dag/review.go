@@ -13,6 +13,7 @@ const (
 	CodeNoEffect        = "no_effect"        // a task or a key that changes nothing
 	CodeNoWorker        = "no_worker"        // no live worker is of this group
 	CodeNoTaskGroup     = "no_task_group"    // the project has no such task group
+	CodeNoSecret        = "no_secret"        // there is no such secret, neither in the project nor for all
 )
 
 // Review is what there is to say of a text: all errors, and warnings.

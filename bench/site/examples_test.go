@@ -1,13 +1,16 @@
 package site
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/porpoise/porpoise/cmd/porpoise/client"
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/examples"
 )
 
 func TestANewNodeRunsItsExamplesOnce(t *testing.T) {
@@ -68,6 +71,49 @@ func TestANewNodeRunsItsExamplesOnce(t *testing.T) {
 	// Nobody has chosen a password: the printed one is still of use.
 	if _, err := os.Stat(filepath.Join(s.Dir, "standalone", "admin-password")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestEveryExampleRuns starts the examples that need nothing but their worker as a person would.
+func TestEveryExampleRuns(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	s, err := Standalone(ctx, Options{Binary: binary, LogLevel: "info", Examples: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(t, s) })
+	up := s.URL + "/healthz"
+	params := map[string]map[string]string{
+		"http and wait": {"url": up}, "rollout": {"health": up}, "nightly sales": {"table": "fact_sales"},
+		"refund": {"amount": "50"}, "report of a month": {"month": "2026-11"},
+	}
+	elsewhere := map[string]string{
+		"order":        "it wants an agent: TestOrdersArePlacedOnceByAFlakyAgent",
+		"sales report": "it waits for runs of others for hours",
+	}
+	ids := map[string]string{}
+	for _, e := range examples.All() {
+		def, wrong := dag.Parse(e.Text, "yaml")
+		if len(wrong) > 0 {
+			t.Fatal(wrong)
+		}
+		if elsewhere[def.Name] != "" {
+			continue
+		}
+		if ids[def.Name], err = s.Client.StartWorkflow(ctx, "examples", def.Name, client.Start{Params: params[def.Name]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, id := range ids {
+		in, err := s.Client.Wait(ctx, id, nil)
+		if err != nil || in.State != dag.InstanceSuccess {
+			t.Errorf("%s is %s (%s), %v", name, in.State, in.Reason, err)
+		}
+	}
+	if len(ids) < 15 {
+		t.Errorf("%d examples were run", len(ids))
 	}
 }
 

@@ -219,11 +219,31 @@ func (p *parts) addExamples(ctx context.Context) ([]sql.Start, error) {
 		if err != nil {
 			return nil, fmt.Errorf("save example %s: %w", def.Name, err)
 		}
+		if err := p.addGroups(ctx, project.ID, def); err != nil {
+			return nil, err
+		}
 		if e.Run {
 			shown = append(shown, sql.Start{WorkflowID: w.ID, ProjectID: project.ID, Version: v.Version, OnFailure: def.OnFailure, By: product})
 		}
 	}
 	return shown, nil
+}
+
+// exampleGroup is how many places a task group of the examples has: a few at a time.
+const exampleGroup = 4
+
+// addGroups makes the task groups that an example names, without which its tasks would wait for ever.
+func (p *parts) addGroups(ctx context.Context, project int64, def *dag.Definition) error {
+	for i := range def.Tasks {
+		name := def.Tasks[i].TaskGroup.Name
+		if name == "" {
+			continue
+		}
+		if _, _, err := p.store.PutTaskGroup(ctx, sql.TaskGroup{ProjectID: project, Name: name, Size: exampleGroup}); err != nil {
+			return fmt.Errorf("make the task group %s of example %s: %w", name, def.Name, err)
+		}
+	}
+	return nil
 }
 
 // runExamples starts what a person then finds done, by the way that every start takes: a row

@@ -12,7 +12,7 @@ type entry struct {
 	at     dag.Millis
 	class  class
 	number int // rises with every entry
-	input  dag.Input
+	inputs []dag.Input
 	ends   bool // the live attempt of task
 	task   int
 }
@@ -64,7 +64,7 @@ func (w *world) add(e entry) int {
 func (w *world) next() (entry, bool) {
 	for len(w.due) > 0 {
 		e := heap.Pop(&w.due).(entry)
-		if timer, ok := e.input.(dag.Timer); ok && w.armed[timer] != e.number {
+		if timer, ok := e.inputs[0].(dag.Timer); ok && w.armed[timer] != e.number {
 			continue
 		}
 		if e.ends && w.seen[e.task].ending != e.number {

@@ -163,7 +163,7 @@ func (r *reader) tasks(field string, names []string) []int {
 
 func (r *reader) control(field string, id int64, t *controlText) control {
 	c := control{field: field, answer: t.Answer, wish: dag.Control{
-		ID: id, Verb: dag.Verb(t.Verb), Tasks: r.tasks(field+".tasks", t.Tasks), Scope: dag.Scope(t.Scope), Force: t.Force, By: "trial",
+		ID: id, Verb: dag.Verb(t.Verb), Tasks: r.tasks(field+".tasks", t.Tasks), Scope: dag.Scope(t.Scope), Force: t.Force, By: somebody,
 	}}
 	if t.At != nil {
 		c.at = time.Duration(*t.At)
@@ -204,7 +204,7 @@ func ends(taskType string) []string {
 		return nil
 	case dag.TypeSubWorkflow:
 		return []string{endSuccess, endFailed, endTimeout, endStopped, endRefused}
-	case dag.TypeDependent:
+	case dag.TypeDependent, dag.TypeApproval:
 		return []string{endSuccess, endFailed, endTimeout}
 	default:
 		return []string{endSuccess, endFailed, endTimeout, endLost, endReturned, endKilled}
@@ -224,7 +224,7 @@ func (r *reader) result(field string, task int, t *resultText) result {
 	case !slices.Contains(known, t.State):
 		r.fail(document.FieldKey(field, "state"), document.CodeNotInEnum,
 			"a "+def.Type+" task does not end "+document.Quoted(t.State)+": want "+strings.Join(known, ", "), t.State)
-	case t.State == endTimeout && !ended(def.Timeout) && !ended(r.plan.Definition.Timeout):
+	case t.State == endTimeout && !ended(def.Timeout) && !ended(r.plan.Definition.Timeout) && !expires(def):
 		r.fail(field, dag.CodeConflict, "neither the task "+document.Quoted(def.Name)+" nor the workflow has a timeout that ends it: it would go on for ever", "")
 	}
 	if t.Times != nil {
@@ -245,6 +245,13 @@ func (r *reader) result(field string, task int, t *resultText) result {
 		out.exitCode, out.reason = failureOf(def.Type)
 	}
 	out.outputs = r.outputs(field, def, t)
+	if spec, ok := def.Spec.(*dag.ApprovalSpec); ok && t.State == endSuccess {
+		for _, e := range spec.CheckValues(out.outputs) {
+			if e.Code != dag.CodeUnknownParam { // told already
+				r.fail(field+".outputs"+strings.TrimPrefix(e.Field, "values"), e.Code, e.Message, e.Value)
+			}
+		}
+	}
 	return out
 }
 
@@ -258,6 +265,12 @@ func failureOf(taskType string) (exitCode int, reason dag.Reason) {
 
 // ended says that a timeout ends what runs over it.
 func ended(t dag.Timeout) bool { return t.After > 0 && t.Action != dag.TimeoutWarn }
+
+// expires says that an approval does not wait for ever.
+func expires(def *dag.Task) bool {
+	spec, ok := def.Spec.(*dag.ApprovalSpec)
+	return ok && spec.Expires > 0
+}
 
 func (r *reader) outputs(field string, def *dag.Task, t *resultText) map[string]string {
 	if len(t.Outputs) == 0 {
@@ -306,5 +319,5 @@ func (r *reader) expect(field string, t *expectText) {
 
 // onMaster says that tasks of a type take no worker.
 func onMaster(taskType string) bool {
-	return ends(taskType) == nil || taskType == dag.TypeSubWorkflow || taskType == dag.TypeDependent
+	return ends(taskType) == nil || slices.Contains([]string{dag.TypeSubWorkflow, dag.TypeDependent, dag.TypeApproval}, taskType)
 }

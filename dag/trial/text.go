@@ -44,7 +44,7 @@ type caseText struct {
 
 // resultText is how an attempt ends.
 type resultText struct {
-	State    string                          `json:"state" rule:"enum=success|failed|timeout|lost|returned|killed|stopped|refused" default:"success" doc:"success, failed, or timeout: it goes on until a timeout ends it. On a worker also lost, returned or killed; of a sub_workflow also stopped or refused."`
+	State    string                          `json:"state" rule:"enum=success|failed|timeout|lost|returned|killed|stopped|refused" default:"success" doc:"success, failed, or timeout: it goes on until a timeout ends it. On a worker also lost, returned or killed; of a sub_workflow also stopped or refused. An approval is approved, rejected, or left without an answer."`
 	ExitCode *int                            `json:"exit_code" rule:"min=1,max=255" doc:"Of a failed script; 1 where nothing is said."`
 	Reason   string                          `json:"reason" rule:"max=64" doc:"Why it failed, such as http_status; exit_code where nothing is said, of http tasks http_status."`
 	Message  string                          `json:"message" rule:"max=4096" doc:"One line for people."`

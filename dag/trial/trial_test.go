@@ -156,6 +156,44 @@ cases:
     tasks: {close: {state: refused, message: there is no workflow}}
     expect: {state: failed, tasks: {close: {reason: child_refused, attempts: 2}}}
 `},
+		"people decide": {`
+name: release
+tasks:
+  - name: ask
+    type: approval
+    quorum: 2
+    expires: 2d
+    on_expiry: reject
+    form: {percent: {type: integer, min: 1, max: 100, default: 10}, note: none}
+  - {name: go, type: shell, needs: [ask], script: x}
+`, `
+cases:
+  - name: two say yes
+    tasks: {ask: {outputs: {percent: 50}, takes: 1h}}
+    expect: {state: success, took: 1h, tasks: {go: {env: {percent: 50, note: none}}}}
+  - name: one says no
+    tasks: {ask: {state: failed, message: too early, takes: 1h}}
+    expect: {state: failed, took: 1h, tasks: {ask: {reason: rejected}, go: upstream_failed}}
+  - name: nobody says anything
+    tasks: {ask: timeout}
+    expect: {state: failed, took: 2d, tasks: {ask: {reason: expired, attempts: 1}}}
+  - name: where nothing is said they approve
+    expect: {state: success, tasks: {go: {env: {percent: 10}}}}
+`},
+		"loops": {`
+name: poll
+tasks:
+  - {name: ask, type: shell, script: x, outputs: [state], repeat_until: {condition: 'state == "done"', max: 4, delay: 1m}, retry: {times: 1, delay: 10s}}
+  - {name: go, type: shell, needs: [ask], script: x}
+`, `
+cases:
+  - name: done at the third time
+    tasks: {ask: [{outputs: {state: runs}}, failed, {outputs: {state: runs}}, {outputs: {state: done}}]}
+    expect: {state: success, took: 2m10s, tasks: {ask: {attempts: 4, outputs: {state: done}}, go: {env: {state: done}}}}
+  - name: never done
+    tasks: {ask: {outputs: {state: runs}}}
+    expect: {state: failed, took: 3m, tasks: {ask: {reason: repeat_bound, attempts: 4}}}
+`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -291,6 +329,27 @@ cases:
 	}
 	if suite != nil || t.Failed() {
 		t.Errorf("told was:\n%s", strings.Join(got, "\n"))
+	}
+}
+
+func TestWhatIsFilledInFitsTheForm(t *testing.T) {
+	t.Parallel()
+	plan, wrong := dag.ParsePlan([]byte("name: r\ntasks: [{name: ask, type: approval, form: {percent: {type: integer}}}]"), "yaml")
+	if len(wrong) > 0 {
+		t.Fatal(wrong)
+	}
+	for given, want := range map[string]string{
+		"success":                           "cases[0].tasks.ask.outputs.percent required",
+		"{outputs: {percent: all}}":         "cases[0].tasks.ask.outputs.percent wrong_type",
+		"{outputs: {precent: 1}}":           "cases[0].tasks.ask.outputs.precent unknown_name",
+		"timeout":                           "cases[0].tasks.ask conflict",
+		"{state: lost}":                     "cases[0].tasks.ask.state not_in_enum",
+		"[{state: failed, exit_code: 300}]": "cases[0].tasks.ask[0].exit_code out_of_range",
+	} {
+		_, wrong := trial.Read([]byte("cases: [{name: one, tasks: {ask: "+given+"}, expect: success}]"), "yaml", plan)
+		if len(wrong) == 0 || wrong[0].Field+" "+wrong[0].Code != want && wrong[len(wrong)-1].Field+" "+wrong[len(wrong)-1].Code != want {
+			t.Errorf("%s: %v, want %s", given, wrong, want)
+		}
 	}
 }
 

@@ -25,8 +25,9 @@ const (
 	maxInputs = 300_000
 	// maxHistory bounds what is told of a case.
 	maxHistory = 10_000
-	// worker is who runs every attempt of a trial.
-	worker = "trial"
+	// worker is who runs every attempt of a trial, and somebody who asks for something.
+	worker   = "trial"
+	somebody = "trial"
 )
 
 // world is everything around one instance: dispatcher, workers, children and the clock.
@@ -72,7 +73,7 @@ func newWorld(plan *dag.Plan, c *Case) *world {
 // run lets everything happen that is due, in order, until nothing more is.
 func (w *world) run() {
 	for _, c := range w.c.controls {
-		w.add(entry{at: w.began.Add(c.at), class: classWish, input: c.wish})
+		w.add(entry{at: w.began.Add(c.at), class: classWish, inputs: []dag.Input{c.wish}})
 	}
 	w.step(dag.Begin{})
 	for w.inputs < maxInputs {
@@ -81,7 +82,9 @@ func (w *world) run() {
 			return
 		}
 		w.now = max(w.now, e.at)
-		w.step(e.input)
+		for _, input := range e.inputs {
+			w.step(input)
+		}
 	}
 }
 
@@ -124,7 +127,7 @@ func (w *world) follow(fx *dag.Effects) {
 		case dag.Kill:
 			w.end(action.Attempt.Task, 0, report(&action.Attempt, dag.AttemptKilled))
 		case dag.Arm:
-			w.armed[action.Timer] = w.add(entry{at: action.At, class: classTimer, input: action.Timer})
+			w.armed[action.Timer] = w.add(entry{at: action.At, class: classTimer, inputs: []dag.Input{action.Timer}})
 		case dag.Disarm:
 			delete(w.armed, action.Timer)
 		case dag.Finish, dag.Rest:
@@ -174,7 +177,7 @@ func (w *world) dispatch(a dag.Attempt) {
 		return
 	}
 	w.seen[a.Task].run = run
-	w.add(entry{at: w.now, input: report(&a, dag.AttemptRunning)})
+	w.add(entry{at: w.now, inputs: []dag.Input{report(&a, dag.AttemptRunning)}})
 	r := w.result(a.Task, a.Number)
 	switch r.state {
 	case endTimeout:
@@ -202,20 +205,42 @@ func (w *world) attempt(a *dag.Attempt) {
 		return
 	}
 	s.started = a.Number
-	switch w.plan.Definition.Tasks[a.Task].Type {
-	case dag.TypeSubWorkflow:
+	switch spec := w.plan.Definition.Tasks[a.Task].Spec.(type) {
+	case *dag.ApprovalSpec:
+		if r := w.result(a.Task, a.Number); r.state != endTimeout {
+			w.end(a.Task, r.takes, decisions(spec, a, r)...)
+		}
+	case *dag.SubWorkflowSpec:
 		if r := w.result(a.Task, a.Number); a.Child != 0 && r.state != endTimeout {
 			w.end(a.Task, r.takes, dag.ChildEnded{
 				Task: a.Task, Number: a.Number, Child: a.Child, State: dag.InstanceState(r.state), Message: r.message, Outputs: r.outputs,
 			})
 		}
-	case dag.TypeDependent:
+	case *dag.DependentSpec:
 		if r := w.result(a.Task, a.Number); r.state != endTimeout {
 			w.end(a.Task, r.takes, dag.Decided{
 				Task: a.Task, Number: a.Number, Success: r.state == endSuccess, Message: r.message, Outputs: r.outputs,
 			})
 		}
 	}
+}
+
+// decisions are what people say to an approval: enough of them approve, or one rejects.
+func decisions(spec *dag.ApprovalSpec, a *dag.Attempt, r result) []dag.Input {
+	c := dag.Control{
+		Verb: dag.VerbReject, Tasks: []int{a.Task}, By: somebody,
+		Decision: dag.Decision{Number: a.Number, Reason: r.message, Values: r.outputs},
+	}
+	if r.state == endFailed {
+		return []dag.Input{c}
+	}
+	c.Verb = dag.VerbApprove
+	all := make([]dag.Input, spec.Needed())
+	for i := range all {
+		c.By = somebody + " " + strconv.Itoa(i+1)
+		all[i] = c
+	}
+	return all
 }
 
 // obey carries out a wish about a child. Pausing does not stop the trial's clock for it.
@@ -231,8 +256,8 @@ func (w *world) obey(o dag.Order) {
 }
 
 // end plans how the live attempt of a task ends; it takes the place of what was planned before.
-func (w *world) end(task int, after time.Duration, input dag.Input) {
-	w.seen[task].ending = w.add(entry{at: w.now.Add(after), input: input, ends: true, task: task})
+func (w *world) end(task int, after time.Duration, inputs ...dag.Input) {
+	w.seen[task].ending = w.add(entry{at: w.now.Add(after), inputs: inputs, ends: true, task: task})
 }
 
 // result is how an attempt of a task ends: as the case says, else well and at once.
