@@ -103,6 +103,7 @@ func TestAnswersAreAsTheyWere(t *testing.T) {
 		{"users", "GET", "/api/v1/users", "", 200},
 		{"member", "PUT", "/api/v1/projects/alpha/members/admin", `{"role":"owner"}`, 200},
 		{"members", "GET", "/api/v1/projects/alpha/members", "", 200},
+		{"schedule_preview", "GET", "/api/v1/schedules/preview?cron=30+2+*+*+0&timezone=Europe/Berlin&from=2026-03-23T00:00:00Z&n=2", "", 200},
 		{"start_preview", "POST", w + "/start?preview=true", `{"start_tasks":["load"],"scope":"upstream"}`, 200},
 		{"backfill_preview", "POST", w + "/backfills?preview=true", `{"from":"2026-03-01","to":"2026-03-03","params":{"day":7}}`, 200},
 		{"start", "POST", w + "/start", `{"params":{"day":7},"priority":"high"}`, 202},

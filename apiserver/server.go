@@ -191,6 +191,7 @@ func (s *Server) route() error {
 	s.viewRoutes()
 	s.draftRoutes()
 	s.parameterRoutes()
+	s.cronRoutes()
 	s.startRoutes()
 	s.backfillRoutes()
 	s.aroundRoutes()

@@ -93,6 +93,7 @@ func TestMistakesAreToldWithTheirPlaceAndWhatIsAllowed(t *testing.T) {
 		{"0 0 0 29 2 ? 2025-2027", "", 7, "day of month", cron.CodeNeverFires, "it would never fire"},
 		{"0 0 0 ? 2 MON#5 2025", "", 11, "day of week", cron.CodeNeverFires, "it would never fire"},
 		{"0 0 L-30 2 *", "", 5, "day of month", cron.CodeNeverFires, "it would never fire"},
+		{"0 0 0 L-28 2 ? 2025-2027", "", 7, "day of month", cron.CodeNeverFires, "it would never fire"},
 		{"", "", 1, "", "required", "the expression is empty: want 5 (Unix"},
 		{" \t ", "", 1, "", "required", "the expression is empty"},
 		{"1 2 3", "", 1, "", "invalid", "the expression has 3 fields, want 5 (Unix"},

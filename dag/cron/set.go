@@ -10,10 +10,6 @@ func (s *set) add(v int) { s[v/64] |= 1 << (v % 64) }
 
 func (s *set) has(v int) bool { return s[v/64]&(1<<(v%64)) != 0 }
 
-func (s *set) count() int {
-	return bits.OnesCount64(s[0]) + bits.OnesCount64(s[1]) + bits.OnesCount64(s[2])
-}
-
 // from returns the smallest value that is at least v, -1 where there is none.
 func (s *set) from(v int) int {
 	for word := v / 64; word < len(s); word++ {

@@ -15,6 +15,7 @@ func TestWordsSayWhatFires(t *testing.T) {
 		{"* * * * *", "every minute", "每分钟"},
 		{"*/15 * * * *", "every 15 minutes", "每 15 分钟"},
 		{"*/7 * * * *", "at minutes 0, 7, 14, 21, 28, 35, 42, 49 and 56 of every hour", "每小时的0、7、14、21、28、35、42、49、56分"},
+		{"0,15,31,45 * * * *", "at minutes 0, 15, 31 and 45 of every hour", "每小时的0、15、31、45分"},
 		{"@hourly", "every hour", "每小时整点"},
 		{"5 * * * *", "every hour at minute 5", "每小时的5分"},
 		{"30 */2 * * *", "every 2 hours from 00:30", "从 00:30 起每 2 小时"},

@@ -1708,6 +1708,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/schedules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say what a cron expression means and when it fires next
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["preview-schedule"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/secret-key/rotate": {
         parameters: {
             query?: never;
@@ -2388,6 +2408,53 @@ export interface components {
             name: string;
             /** @description 12 to 256 characters; to be changed at the first sign-in. */
             password: string;
+        };
+        CronFire: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            at: string;
+            /** @description With gap: the time that the clock leaves out, such as 02:30:00. */
+            left_out?: string;
+            /**
+             * Format: date-time
+             * @description The same moment in the timezone, with its offset.
+             */
+            local: string;
+            /**
+             * @description gap: the clock leaves the time out, and this is the first instant after it. repeated: the clock shows this time twice.
+             * @enum {string}
+             */
+            mark?: "gap" | "repeated";
+        };
+        CronPreview: {
+            cron: string;
+            /**
+             * @description How days are counted and combined: in unix Sunday is 0 or 7, and a day counts that either day field names; in quartz Sunday is 1, and only one day field may be set.
+             * @enum {string}
+             */
+            dialect: "unix" | "quartz";
+            /**
+             * @description Why it is this dialect: it was asked for, or by the number of fields: five are unix, six and seven are quartz.
+             * @enum {string}
+             */
+            dialect_from: "given" | "fields";
+            /** @description The next ones; fewer than asked for where there are no more. */
+            fires: components["schemas"]["CronFire"][];
+            /** @description false: it stands for times on the wall, and a change of the clocks neither loses nor doubles one. true: minute or hour is a wildcard, so that it fires whenever the clock shows such a time. */
+            follows_real_time: boolean;
+            /**
+             * Format: int64
+             * @description The shortest time between two fires by the clock on the wall; 0 where there are no two.
+             */
+            shortest_seconds: number;
+            timezone: string;
+            words: components["schemas"]["CronWords"];
+        };
+        CronWords: {
+            en: string;
+            "zh-CN": string;
         };
         Day: {
             /**
@@ -14057,6 +14124,91 @@ export interface operations {
             };
             /** @description Unsupported Media Type */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "preview-schedule": {
+        parameters: {
+            query: {
+                /** @description Five, six (seconds first) or seven fields (with a year), or a word such as @daily or @every 90s. */
+                cron: string;
+                /** @description Whose clock it is about, as an IANA name such as Europe/Berlin; absent is UTC. */
+                timezone?: string;
+                /** @description Absent: five fields are unix, six and seven are quartz. */
+                dialect?: "unix" | "quartz";
+                /** @description How many fires. */
+                n?: number;
+                /** @description Fires later than this, RFC 3339; absent is now. */
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CronPreview"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
