@@ -75,6 +75,7 @@ var cases = []struct {
 	{"AParentAndItsChildMayCommitTogether", aParentAndItsChildMayCommitTogether},
 	{"DecisionsOutliveTheirMaster", decisionsOutliveTheirMaster},
 	{"AWishCarriesWhatItSays", aWishCarriesWhatItSays},
+	{"KeptTasksComeWithTheirStart", keptTasksComeWithTheirStart},
 	{"DependenciesFindTheirRuns", dependenciesFindTheirRuns},
 	{"OwnedInstancesCanBeLoadedAgain", ownedInstancesCanBeLoadedAgain},
 	{"PlacesAreGivenInTurn", placesAreGivenInTurn},
