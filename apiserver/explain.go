@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/porpoise/porpoise/dag"
@@ -34,9 +35,17 @@ func (s *Server) explainRoutes() {
 }
 
 func (s *Server) explain(ctx context.Context, in *explain) (*explanationAnswer, error) {
-	e, err := s.explanationOf(ctx, callOf(ctx).instance, in.Task, 0)
+	row := callOf(ctx).instance
+	e, err := s.explanationOf(ctx, row, in.Task, 0)
 	if err != nil {
 		return nil, err
+	}
+	if id, ok := sql.BackfillOf(row.TriggerKey); ok {
+		if e.Args == nil {
+			e.Args = map[string]string{}
+		}
+		e.Args["backfill"] = strconv.FormatInt(id, 10)
+		e.Text += fmt.Sprintf("; backfill %d started the instance", id)
 	}
 	return &explanationAnswer{Body: e}, nil
 }

@@ -36,6 +36,7 @@ type Instance struct {
 	RerunOf      ID                `json:"rerun_of,omitempty"`
 	ParentID     ID                `json:"parent_instance_id,omitempty" doc:"The instance that this one is a child of; absent for none."`
 	ParentTask   string            `json:"parent_task,omitempty" doc:"The sub_workflow task of the parent that made it."`
+	BackfillID   ID                `json:"backfill_id,omitempty" doc:"The backfill that started it; absent for none."`
 	CreatedBy    string            `json:"created_by"`
 	CreatedAt    Time              `json:"created_at"`
 	StartedAt    Time              `json:"started_at,omitempty"`
@@ -53,6 +54,7 @@ type Task struct {
 	Attempts   int               `json:"attempts" doc:"The number of its latest attempt; 0 before the first."`
 	Retries    int               `json:"retries"`
 	Lost       int               `json:"lost" doc:"Workers lost in this round."`
+	Iteration  int               `json:"iteration,omitempty" doc:"Of a task with repeat_until: the iteration that it is in, from 1."`
 	ReadyAt    Time              `json:"ready_at,omitempty"`
 	NextAt     Time              `json:"next_at,omitempty"`
 	StartedAt  Time              `json:"started_at,omitempty"`
@@ -66,6 +68,7 @@ type Task struct {
 type Attempt struct {
 	Number       int               `json:"number"`
 	Round        int               `json:"round"`
+	Iteration    int               `json:"iteration,omitempty" doc:"Of a task with repeat_until: the iteration that the attempt belongs to, from 1."`
 	Worker       string            `json:"worker,omitempty"`
 	State        dag.AttemptState  `json:"state"`
 	Reason       dag.Reason        `json:"reason,omitempty"`
@@ -180,6 +183,9 @@ func instanceFace(r sql.InstanceRow) Instance {
 	}
 	in.Epoch = r.OwnerEpoch
 	in.Owner, _, _ = strings.Cut(r.Owner, ":")
+	if id, ok := sql.BackfillOf(r.TriggerKey); ok {
+		in.BackfillID = ID(id)
+	}
 	if in.Params == nil {
 		in.Params = map[string]string{}
 	}
@@ -188,7 +194,7 @@ func instanceFace(r sql.InstanceRow) Instance {
 
 func taskFace(r sql.TaskRow) Task {
 	return Task{
-		Name: r.Name, Type: r.Type, State: r.State, Reason: r.Reason, Round: r.Round, Attempts: r.Attempts, Retries: r.Retries, Lost: r.Lost,
+		Name: r.Name, Type: r.Type, State: r.State, Reason: r.Reason, Round: r.Round, Attempts: r.Attempts, Retries: r.Retries, Lost: r.Lost, Iteration: r.Iteration,
 		ReadyAt: Time(r.ReadyAt), NextAt: Time(r.NextAt), StartedAt: Time(r.StartedAt), FinishedAt: Time(r.FinishedAt), Outputs: r.Outputs,
 		ChildID: ID(r.Child),
 	}
@@ -196,7 +202,7 @@ func taskFace(r sql.TaskRow) Task {
 
 func attemptFace(r sql.AttemptRow) Attempt {
 	return Attempt{
-		Number: r.Number, Round: r.Round, Worker: r.Worker, State: r.State, Reason: r.Reason, Message: r.Message,
+		Number: r.Number, Round: r.Round, Iteration: r.Iteration, Worker: r.Worker, State: r.State, Reason: r.Reason, Message: r.Message,
 		DispatchedAt: Time(r.DispatchedAt), StartedAt: Time(r.StartedAt), FinishedAt: Time(r.FinishedAt), ExitCode: r.ExitCode,
 		LogBytes: r.LogBytes, Tail: strings.ToValidUTF8(string(r.Tail), "�"), Outputs: r.Outputs, ChildID: ID(r.Child),
 	}

@@ -113,6 +113,7 @@ type Task struct {
 	TaskGroup    TaskGroup
 	Priority     Priority
 	Retry        Retry
+	Repeat       Repeat
 	Timeout      Timeout
 	AllowFailure bool
 	Disabled     bool

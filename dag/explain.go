@@ -24,7 +24,7 @@ type Explanation struct {
 // ExplanationCodes lists every code that Explain gives, so that whoever puts them into
 // words can prove that none is missing.
 func ExplanationCodes() []string {
-	codes := []string{"not_in_scope", "more", "waiting_finally", "waiting_undo"}
+	codes := []string{"not_in_scope", "more", "waiting_finally", "waiting_undo", "waiting_repeat"}
 	for _, s := range instanceTable.rows {
 		codes = append(codes, string(s.State))
 	}
@@ -72,6 +72,10 @@ func (in *Instance) explainTask(now Millis, i int) Explanation {
 		in.explainRunning(now, i, &e)
 	case TaskRetryWait:
 		e.Args["at"] = moment(t.NextAt)
+		if t.Reason == ReasonRepeat {
+			in.explainRepeat(now, i, &e)
+			break
+		}
 		e.Text = fmt.Sprintf("attempt %d of %s failed%s; attempt %d may start in %s", t.Attempts, name, because(t.Reason), t.Attempts+1, left(now, t.NextAt))
 	case TaskKilling:
 		if t.Attempt.Child != 0 {
@@ -408,6 +412,10 @@ func because(r Reason) string {
 		return " and undoing what had succeeded failed, too"
 	case ReasonNoBranch:
 		return " because no case held and it has no else"
+	case ReasonRepeat:
+		return " because the condition of its repeat_until does not hold yet"
+	case ReasonRepeatBound:
+		return " because the condition of its repeat_until did not hold within its max"
 	case ReasonRejected:
 		return " because somebody rejected it"
 	case ReasonExpired:
@@ -416,6 +424,8 @@ func because(r Reason) string {
 		return " because there was no place for it and when_full is discard"
 	case ReasonReplaced:
 		return " because a newer instance took its place"
+	case ReasonSecret:
+		return " because a secret that it names could not be given to it"
 	case ReasonUpstreamFailed, ReasonReturned, ReasonCrashed, ReasonParams:
 	}
 	return " (" + string(r) + ")"

@@ -57,13 +57,16 @@ type TaskInstance struct {
 	Attempts int // number of the latest attempt; 0 before the first
 	Retries  int // retries used in this round
 	Lost     int // workers lost in this round
+	// Iteration is the number, from 1, of the iteration of a task that is repeated; 0 for others, and before
+	// the first attempt.
+	Iteration int
 
 	ReadyAt    Millis // when it last became ready
 	NextAt     Millis // end of a retry wait, or of a wait task; zero for none
 	StartedAt  Millis // of the latest attempt
 	FinishedAt Millis
 
-	Outputs map[string]string // of the latest success
+	Outputs map[string]string // of the latest success, also while the task is repeated
 
 	// Child is the child instance of the latest attempt of a sub_workflow task; 0 where it has none.
 	Child int64
@@ -83,6 +86,7 @@ type Attempt struct {
 	Task        int // index in the plan
 	Number      int // from 1, over all rounds
 	Round       int
+	Iteration   int    // of a task that is repeated, from 1; 0 for others
 	Token       string // names this very attempt to the worker
 	Worker      string // node id; empty for tasks that run in the master
 	Incarnation string // of that worker's process

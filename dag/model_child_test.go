@@ -115,7 +115,7 @@ func (w *world) decide(i int) {
 	if ev.Success {
 		ev.Outputs = map[string]string{"n": "1", "other": "x"}
 	}
-	if fx := w.step(ev); fx.Stale || ev.Success && len(w.in.Tasks[i].Outputs) != 1 {
+	if fx := w.step(ev); fx.Stale || ev.Success && w.in.Tasks[i].State == TaskSuccess && len(w.in.Tasks[i].Outputs) != 1 {
 		w.fail("%+v gave %+v, outputs %v", ev, fx, w.in.Tasks[i].Outputs)
 	}
 }
@@ -171,7 +171,7 @@ func (w *world) endChild(i int) {
 	c := w.children[a.Child]
 	c.ended, c.success = true, ev.State == InstanceSuccess
 	fx := w.step(ev)
-	if n := w.in.Tasks[i].Outputs; c.success && (len(n) != 1 || n["n"] == "") {
+	if n := w.in.Tasks[i].Outputs; c.success && w.in.Tasks[i].State == TaskSuccess && (len(n) != 1 || n["n"] == "") {
 		w.fail("task %d has outputs %v of its child", i, n)
 	}
 	if fx.Stale || w.in.Tasks[i].Attempt.Number == a.Number {

@@ -21,7 +21,7 @@ type auditor struct {
 	sent     map[string]bool    // tokens that were dispatched
 	killed   map[string]bool    // tokens whose worker was told to end them
 	children map[int64]*child   // every child instance, by its id
-	failedAt map[int]Millis     // per task: when its latest attempt failed
+	dueAt    map[int]Millis     // per task: when its next attempt may come, a retry or an iteration
 	retries  map[int]int        // per task: retries of this round, counted from attempts
 	rounds   map[[2]int]*tally  // per task and round
 	seq      int64
@@ -37,7 +37,7 @@ func newAuditor(t *rapid.T, plan *Plan, in *Instance) *auditor {
 	return &auditor{
 		t: t, plan: plan, in: in, now: storyStart, queue: map[int]bool{}, timers: map[Timer]Millis{},
 		attempts: map[[2]int]Attempt{}, sent: map[string]bool{}, killed: map[string]bool{},
-		children: map[int64]*child{}, failedAt: map[int]Millis{}, retries: map[int]int{}, rounds: map[[2]int]*tally{},
+		children: map[int64]*child{}, dueAt: map[int]Millis{}, retries: map[int]int{}, rounds: map[[2]int]*tally{},
 	}
 }
 
@@ -50,8 +50,8 @@ func (a *auditor) dump() string {
 	text := fmt.Sprintf("instance %s %s round %d at %d\n", a.in.State, a.in.Reason, a.in.Round, a.now)
 	for i, t := range a.in.Tasks {
 		def := &a.plan.Definition.Tasks[i]
-		text += fmt.Sprintf("  %d %s %s round %d attempts %d retries %d lost %d next %d deadline %d outputs %v\n    %s needs %v join %q when %q finally %v %+v %+v %+v\n", i, t.State, t.Reason,
-			t.Round, t.Attempts, t.Retries, t.Lost, t.NextAt, t.Attempt.Deadline, t.Outputs, def.Type, a.plan.Pred[i], def.Join, def.When, def.Finally, def.Retry, def.Timeout, def.Spec)
+		text += fmt.Sprintf("  %d %s %s round %d attempts %d retries %d lost %d next %d deadline %d outputs %v\n    %s needs %v join %q when %q finally %v %+v %+v %+v %+v\n", i, t.State, t.Reason,
+			t.Round, t.Attempts, t.Retries, t.Lost, t.NextAt, t.Attempt.Deadline, t.Outputs, def.Type, a.plan.Pred[i], def.Join, def.When, def.Finally, def.Retry, def.Repeat, def.Timeout, def.Spec)
 	}
 	return text
 }
@@ -155,14 +155,14 @@ func (a *auditor) checkTransitions(ev Input, before *Instance, fx Effects) {
 			}
 			// I18, where the wait ends: the clock may be set back before the attempt starts.
 			over := was.State == TaskRetryWait && (is.State == TaskReady || is.State == TaskRunning)
-			if k := a.retries[i]; over && a.now < a.failedAt[i].Add(slowDelay(&a.plan.Definition.Tasks[i], k)) {
-				a.fail("retry %d of task %d is ready at %d, the failure was at %d", k, i, a.now, a.failedAt[i])
+			if over && a.now < a.dueAt[i] {
+				a.fail("retry %d of task %d is ready at %d, it is due at %d", a.retries[i], i, a.now, a.dueAt[i])
 			}
 		default:
 			if is.Round != a.in.Round || !was.State.CanFollowAgain(TaskWaiting) || is.State != TaskWaiting && !TaskWaiting.CanFollow(is.State) {
 				a.fail("%+v: task %d went from %s to %s in a new round", ev, i, was.State, is.State)
 			}
-			atOnce := a.plan.rules[i].branches != nil || a.in.DryRun && a.plan.Definition.Tasks[i].Type == TypeApproval
+			atOnce := a.plan.rules[i].branches != nil || is.Iteration > 1 || a.in.DryRun && a.plan.Definition.Tasks[i].Type == TypeApproval
 			if is.Retries != 0 || is.Lost != 0 || len(is.Outputs) != 0 && !atOnce || is.Attempts < was.Attempts {
 				a.fail("%+v: task %d was not reset", ev, i)
 			}
@@ -171,7 +171,7 @@ func (a *auditor) checkTransitions(ev Input, before *Instance, fx Effects) {
 	if a.in.Round != before.Round {
 		a.began, a.stopped, a.overTime = a.now, false, false
 		clear(a.retries)
-		clear(a.failedAt)
+		clear(a.dueAt)
 	} else if before.StartedAt == 0 {
 		a.began = a.now
 	}
@@ -239,7 +239,8 @@ func (a *auditor) checkAttempt(before *Instance, r Attempt) {
 	}
 	if r.State == AttemptSuccess {
 		round.success++
-		if !reflect.DeepEqual(a.in.Tasks[r.Task].Outputs, r.Outputs) {
+		a.checkLoop(r)
+		if !reflect.DeepEqual(a.in.Tasks[r.Task].Outputs, r.Outputs) && a.in.Tasks[r.Task].State == TaskSuccess {
 			a.fail("task %d has outputs %v, its attempt %v", r.Task, a.in.Tasks[r.Task].Outputs, r.Outputs)
 		}
 	}
@@ -247,9 +248,9 @@ func (a *auditor) checkAttempt(before *Instance, r Attempt) {
 		round.returned++
 	}
 	// What follows this attempt in the same round: a retry (counted here) or nothing.
-	if a.in.Tasks[r.Task].State == TaskRetryWait {
+	if a.in.Tasks[r.Task].State == TaskRetryWait && r.State != AttemptSuccess {
 		a.retries[r.Task]++
-		a.failedAt[r.Task] = a.now
+		a.dueAt[r.Task] = a.now.Add(slowDelay(def, a.retries[r.Task]))
 		if at, want := a.in.Tasks[r.Task].NextAt, a.now.Add(slowDelay(def, a.retries[r.Task])); at != want {
 			a.fail("retry %d of task %d is at %d, want %d", a.retries[r.Task], r.Task, at, want)
 		}
@@ -257,7 +258,7 @@ func (a *auditor) checkAttempt(before *Instance, r Attempt) {
 			a.fail("task %d has retry %d of %d", r.Task, a.retries[r.Task], slowRetries(def))
 		}
 	}
-	if round.success > 1 {
+	if round.success > max(1, def.Repeat.Max) {
 		a.fail("task %d succeeded twice in round %d", r.Task, r.Round)
 	}
 }
@@ -277,7 +278,7 @@ func (a *auditor) checkNewAttempt(before *Instance, r Attempt, round *tally) {
 	if here != (r.Worker == "") || r.Worker != "" && (was.State != TaskReady || before.State != InstanceRunning) {
 		a.fail("new attempt %+v of task that was %s, instance %s", r, was.State, before.State)
 	}
-	if round.attempts > 1+slowRetries(def)+1+round.returned {
+	if round.attempts > max(1, def.Repeat.Max)*(1+slowRetries(def)+1)+round.returned {
 		a.fail("task %d has %d attempts in round %d", r.Task, round.attempts, r.Round)
 	}
 	if fate := slowFate(a.plan, a.in, r.Task); fate != "run" {

@@ -115,6 +115,10 @@ func drawPlan(t *rapid.T) *Plan {
 		case 1:
 			task.Retry.Delays = []time.Duration{time.Second, 0, 7 * time.Second}
 		}
+		if repeatable(&task) && die(t, "repeats", 4) == 0 {
+			task.Repeat = Repeat{Until: draw(t, "until", untils), Max: 1 + die(t, "max", 3), Delay: time.Duration(die(t, "again", 4)) * time.Second}
+			task.Outputs = []string{"n"}
+		}
 		task.Timeout = drawTimeout(t, 1)
 		if die(t, "joins", 2) == 0 {
 			task.Join = string(draw(t, "join", joinRules[:]))
@@ -165,7 +169,7 @@ func drawBranches(t *rapid.T, def *Definition) {
 				below = append(below, def.Tasks[k].Name)
 			}
 		}
-		if task.Spec != nil || len(below) == 0 || die(t, "branches", 3) != 0 {
+		if task.Spec != nil || task.Repeat.Max > 0 || len(below) == 0 || die(t, "branches", 3) != 0 {
 			continue
 		}
 		var cases []Case
@@ -298,7 +302,7 @@ func (w *world) lose() {
 
 // late brings the success of an attempt that was called lost, now and then.
 func (w *world) late() {
-	i := w.pick("late", func(t *TaskInstance) bool { return t.Missed.Number != 0 })
+	i := w.pick("late", func(t *TaskInstance) bool { return t.Missed.Number != 0 && t.Iteration == 0 })
 	if i < 0 || die(w.t, "comes", 1) == 0 {
 		return
 	}

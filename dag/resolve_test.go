@@ -44,7 +44,7 @@ tasks:
 	env := resolve(t, in, "t").Env
 	want := map[string]string{
 		"a": "workflow", "b": "output", "c": "task", "d": awkward, "E": "workflow output task " + awkward,
-		"system_biz_date": "mine", "system_biz_curdate": "20240301", "system_datetime": "20240301003005",
+		"system_iteration": "1", "system_biz_date": "mine", "system_biz_curdate": "20240301", "system_datetime": "20240301003005",
 		"system_workflow_instance_id": "42", "system_workflow_name": "w", "system_project_name": "shop", "system_task_name": "t",
 		"system_workflow_definition_name": "w", "system_workflow_definition_code": "1", "system_project_code": "7", "system_task_definition_name": "t",
 	}

@@ -35,6 +35,9 @@ func (p *Plan) compile() []FieldError {
 		if t.When != "" {
 			errs = append(errs, p.condition(i, field+".when", t.When, &r.when)...)
 		}
+		if t.Repeat.Until != "" {
+			errs = append(errs, p.condition(i, field+"."+untilField, t.Repeat.Until, &r.until)...)
+		}
 		if b, ok := t.Spec.(brancher); ok {
 			errs = append(errs, p.link(i, b)...)
 		}
@@ -157,6 +160,9 @@ func (r *rules) expressions(yield func(field string, e *expression.Expression)) 
 	}
 	if r.when != nil {
 		yield("when", r.when)
+	}
+	if r.until != nil {
+		yield(untilField, r.until)
 	}
 	if r.branches != nil {
 		for k := range r.branches.cases {

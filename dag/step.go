@@ -114,7 +114,7 @@ func (s *step) assign(ev Assign) {
 		return
 	}
 	t.Attempt = Attempt{
-		Task: ev.Task, Number: t.Attempts + 1, Round: s.in.Round,
+		Task: ev.Task, Number: t.Attempts + 1, Round: s.in.Round, Iteration: s.iterate(ev.Task),
 		Token: ev.Token, Worker: ev.Worker, Incarnation: ev.Incarnation,
 		State: AttemptDispatched, DispatchedAt: s.now,
 	}

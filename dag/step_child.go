@@ -68,7 +68,7 @@ func (s *step) launch(ev Launch) {
 	}
 	t.Attempts++
 	t.Attempt = Attempt{
-		Task: ev.Task, Number: t.Attempts, Round: s.in.Round, State: AttemptRunning,
+		Task: ev.Task, Number: t.Attempts, Round: s.in.Round, Iteration: s.iterate(ev.Task), State: AttemptRunning,
 		DispatchedAt: s.now, StartedAt: s.now, Child: child,
 	}
 	t.Child = child

@@ -49,10 +49,11 @@ func (s *step) report(r Report) {
 }
 
 // late takes the success of an attempt that was called lost, where no other has taken its place yet: what
-// has been done is not done again. The attempt stays lost, since that is what was known of it.
+// has been done is not done again. The attempt stays lost, since that is what was known of it. A task that is
+// repeated runs on: what its iteration gave may not have been the end.
 func (s *step) late(r Report) bool {
 	t := s.task(r.Task)
-	if t == nil || s.in.State.Final() || r.Token == "" || r.State != AttemptSuccess || t.Missed.Number != r.Number || t.Missed.Token != r.Token {
+	if t == nil || s.in.State.Final() || s.repeated(r.Task) || r.Token == "" || r.State != AttemptSuccess || t.Missed.Number != r.Number || t.Missed.Token != r.Token {
 		return false
 	}
 	sent := t.Missed.DispatchedAt
@@ -150,6 +151,10 @@ func (s *step) unsuccessful(r Report) {
 			reason = ReasonExitCode
 		}
 		s.endAttempt(r.Task, AttemptFailed, reason)
+		if reason == ReasonSecret { // a retry would find no more: none is used up
+			s.failForGood(r.Task, reason, r.Message)
+			return
+		}
 		s.fail(r.Task, reason, r.Message)
 	}
 }
@@ -206,8 +211,11 @@ func (s *step) endAttempt(i int, state AttemptState, reason Reason) {
 	t.Attempt = Attempt{}
 }
 
-// succeed makes a task successful and tells its successors.
+// succeed makes a task successful and tells its successors, unless it is to be repeated.
 func (s *step) succeed(i int, outputs map[string]string) {
+	if s.repeat(i, outputs) {
+		return
+	}
 	s.enter(i, TaskSuccess, "")
 	s.in.Tasks[i].Outputs = outputs
 	s.tell(i, "")

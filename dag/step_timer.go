@@ -25,7 +25,7 @@ func (s *step) attemptHere(i int) {
 	t := &s.in.Tasks[i]
 	t.Attempts++
 	t.Attempt = Attempt{
-		Task: i, Number: t.Attempts, Round: s.in.Round,
+		Task: i, Number: t.Attempts, Round: s.in.Round, Iteration: s.iterate(i),
 		State: AttemptRunning, DispatchedAt: s.now, StartedAt: s.now,
 	}
 	t.StartedAt, t.FinishedAt = s.now, 0

@@ -287,6 +287,9 @@ func (s *story) show() {
 		if t.Reason != "" {
 			fmt.Fprintf(&s.out, " (%s)", t.Reason)
 		}
+		if t.Iteration > 0 {
+			fmt.Fprintf(&s.out, " iteration=%d", t.Iteration)
+		}
 		fmt.Fprintf(&s.out, " attempts=%d retries=%d lost=%d", t.Attempts, t.Retries, t.Lost)
 		if len(t.Outputs) > 0 {
 			fmt.Fprintf(&s.out, " out=%s", t.Outputs["out"])

@@ -43,6 +43,7 @@ type taskCommon struct {
 	Priority     string                          `json:"priority" rule:"enum=highest|high|medium|low|lowest" default:"medium" advanced:"true" doc:"Which tasks of a worker group go first."`
 	TaskGroup    *taskGroupText                  `json:"task_group" editor:"task_group" advanced:"true" doc:"The group of the project whose places the task takes while it runs."`
 	Retry        *retryText                      `json:"retry" editor:"retry" doc:"When a failed attempt is followed by another one."`
+	RepeatUntil  *repeatText                     `json:"repeat_until" editor:"repeat_until" advanced:"true" doc:"Runs the task again after each success, until a condition holds."`
 	Timeout      *timeoutText                    `json:"timeout" editor:"timeout" doc:"How long an attempt may run."`
 	AllowFailure bool                            `json:"allow_failure" advanced:"true" doc:"The tasks below go on even if this one fails."`
 	Compensate   *compensateText                 `json:"compensate" advanced:"true" doc:"What undoes the task, where on_failure is compensate and the workflow fails after it succeeded."`

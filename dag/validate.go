@@ -60,7 +60,7 @@ func (t *taskText) task(field string, out *Task) []FieldError {
 	*out = Task{
 		Name: t.Name, Type: t.Type, Needs: t.Needs, Outputs: t.Outputs,
 		WorkerGroup: t.WorkerGroup, Priority: priority,
-		Retry: t.Retry.retry(), Timeout: t.Timeout.timeout(),
+		Retry: t.Retry.retry(), Repeat: t.RepeatUntil.repeat(), Timeout: t.Timeout.timeout(),
 		Join: t.Join, When: t.When, Finally: t.Finally,
 		AllowFailure: t.AllowFailure, Disabled: t.Disabled,
 		WorkingDir: t.WorkingDir, Spec: t.spec,
@@ -80,6 +80,7 @@ func (t *taskText) task(field string, out *Task) []FieldError {
 	out.Params, more = params(field+".params", t.Params, true)
 	errs = append(errs, more...)
 	errs = append(errs, checkOutputNames(field, t.Outputs)...)
+	errs = append(errs, checkRepeat(field, out)...)
 	if giver, ok := t.spec.(interface{ outputs() []string }); ok {
 		out.Outputs = slices.Concat(t.Outputs, giver.outputs())
 	}

@@ -89,6 +89,10 @@ func parsePlan(t *testing.T, words, lines []string) *Plan {
 				task.Retry.Delays = append(task.Retry.Delays, duration(t, d))
 			}
 		}
+		if until, ok := opt["until"]; ok {
+			task.Repeat = Repeat{Until: until, Max: 3, Delay: duration(t, opt["again"])}
+			task.Outputs = []string{"out"}
+		}
 		task.Join, task.When, task.Finally = opt["join"], opt["when"], opt["finally"] != ""
 		if cases := opt["cases"]; cases != "" || opt["conditions"] != "" {
 			task.Type, task.Spec = TypeSwitch, &SwitchSpec{Cases: casesOf(cases), Else: elseOf(opt)}

@@ -33,10 +33,11 @@ var taskUpsert = &table{
 	keys: []string{"instance_id", "task_index"},
 	cols: []string{
 		"instance_id", "task_index", "name", "type", "state", "reason", "round", "attempts", "retries", "lost",
-		"ready_at", "next_at", "started_at", "finished_at", "outputs", "child_id",
+		"ready_at", "next_at", "started_at", "finished_at", "outputs", "child_id", "iteration",
 	},
 	sets: []string{
 		"state", "reason", "round", "attempts", "retries", "lost", "ready_at", "next_at", "started_at", "finished_at", "outputs", "child_id",
+		"iteration",
 	},
 }
 
@@ -46,6 +47,7 @@ var attemptUpsert = &table{
 	cols: []string{
 		"instance_id", "task_index", "number", "round", "token", "worker", "incarnation", "state", "reason", "kill_reason", "message",
 		"dispatched_at", "started_at", "finished_at", "deadline", "exit_code", "tail", "log_bytes", "outputs", "complete_by", "child_id",
+		"iteration",
 	},
 	sets: []string{
 		"state", "reason", "kill_reason", "message", "dispatched_at", "started_at", "finished_at", "deadline", "exit_code", "tail",
@@ -143,6 +145,9 @@ func (b *batch) commits(ctx context.Context) error {
 	if err := b.rows(ctx, eventInsert, b.s.dial.insert, events); err != nil {
 		return fmt.Errorf("write events: %w", err)
 	}
+	if err := b.tell(ctx, ops); err != nil {
+		return err
+	}
 	if err := b.answers(ctx, ops); err != nil {
 		return err
 	}
@@ -200,6 +205,9 @@ func (b *batch) release(ctx context.Context, ops []*operation) error {
 	if len(released) == 0 {
 		return nil
 	}
+	if err := b.endDates(ctx, ops); err != nil {
+		return fmt.Errorf("note ends with dates of backfills: %w", err)
+	}
 	wanted, placed, err := b.unanswered(ctx, sortedKeys(released))
 	if err != nil {
 		return fmt.Errorf("read controls of released instances: %w", err)
@@ -229,7 +237,8 @@ func appendTasks(args []any, t *Transition) []any {
 	for _, i := range changed {
 		r, def := &t.Instance.Tasks[i], &t.Plan.Definition.Tasks[i]
 		args = append(args, t.Instance.ID, int64(i), def.Name, def.Type, string(r.State), string(r.Reason), int64(r.Round), int64(r.Attempts),
-			int64(r.Retries), int64(r.Lost), int64(r.ReadyAt), int64(r.NextAt), int64(r.StartedAt), int64(r.FinishedAt), encodeMap(r.Outputs), r.Child)
+			int64(r.Retries), int64(r.Lost), int64(r.ReadyAt), int64(r.NextAt), int64(r.StartedAt), int64(r.FinishedAt), encodeMap(r.Outputs), r.Child,
+			int64(r.Iteration))
 	}
 	return args
 }
@@ -250,7 +259,7 @@ func appendAttempts(args []any, t *Transition) []any {
 		args = append(args, t.Instance.ID, int64(a.Task), int64(a.Number), int64(a.Round), a.Token, a.Worker, a.Incarnation, string(a.State),
 			string(a.Reason), string(a.KillReason), a.Message, int64(a.DispatchedAt), int64(a.StartedAt), int64(a.FinishedAt),
 			int64(a.Deadline), int64(a.ExitCode), tail, a.LogBytes, encodeMap(a.Outputs), int64(completeBy(a, t.At, t.Grace)),
-			a.Child)
+			a.Child, int64(a.Iteration))
 	}
 	return args
 }

@@ -57,13 +57,13 @@ func (s *Store) Instance(ctx context.Context, id int64) (InstanceRow, error) {
 	return r, nil
 }
 
-const taskColumns = `instance_id, task_index, name, type, state, reason, round, attempts, retries, lost, ready_at, next_at, started_at, finished_at, outputs, child_id`
+const taskColumns = `instance_id, task_index, name, type, state, reason, round, attempts, retries, lost, ready_at, next_at, started_at, finished_at, outputs, child_id, iteration`
 
 func scanTask(scan func(...any) error) (TaskRow, error) {
 	var t TaskRow
 	var outputs string
 	err := scan(&t.InstanceID, &t.Index, &t.Name, &t.Type, &t.State, &t.Reason, &t.Round, &t.Attempts, &t.Retries, &t.Lost,
-		&t.ReadyAt, &t.NextAt, &t.StartedAt, &t.FinishedAt, &outputs, &t.Child)
+		&t.ReadyAt, &t.NextAt, &t.StartedAt, &t.FinishedAt, &outputs, &t.Child, &t.Iteration)
 	if err != nil {
 		return t, err
 	}
@@ -74,13 +74,13 @@ func scanTask(scan func(...any) error) (TaskRow, error) {
 }
 
 const attemptColumns = `instance_id, task_index, number, round, token, worker, incarnation, state, reason, kill_reason, message, dispatched_at,
-	started_at, finished_at, deadline, exit_code, tail, log_bytes, outputs, child_id`
+	started_at, finished_at, deadline, exit_code, tail, log_bytes, outputs, child_id, iteration`
 
 func scanAttempt(scan func(...any) error) (AttemptRow, error) {
 	var a AttemptRow
 	var outputs string
 	err := scan(&a.InstanceID, &a.Task, &a.Number, &a.Round, &a.Token, &a.Worker, &a.Incarnation, &a.State, &a.Reason, &a.KillReason,
-		&a.Message, &a.DispatchedAt, &a.StartedAt, &a.FinishedAt, &a.Deadline, &a.ExitCode, &a.Tail, &a.LogBytes, &outputs, &a.Child)
+		&a.Message, &a.DispatchedAt, &a.StartedAt, &a.FinishedAt, &a.Deadline, &a.ExitCode, &a.Tail, &a.LogBytes, &outputs, &a.Child, &a.Iteration)
 	if err != nil {
 		return a, err
 	}

@@ -81,6 +81,10 @@ func (t plainTx) query(ctx context.Context, text string, args []any) (*stdsql.Ro
 	return t.QueryContext(ctx, text, args...)
 }
 
+func (t plainTx) commit(context.Context, bool) error { return t.Commit() }
+
+func (t plainTx) rollback() { _ = t.Rollback() }
+
 // places gives and takes places within one transaction. Its order of locks is that of all
 // writers: rows of instances, the workflow, the line, its places, commands.
 type places struct {

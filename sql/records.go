@@ -74,6 +74,8 @@ type Start struct {
 	Depth  int
 	// Idempotency is the start's Idempotency-Key with its owner; zero where none was given.
 	Idempotency Idempotency
+	// Reply is who is told of this instance's events; nil for nobody but the project's listeners.
+	Reply *Reply
 }
 
 // Idempotency ties a request to its answer for 24 hours. Hash is of the request, so that the
@@ -234,4 +236,6 @@ type Transition struct {
 	// children write to each other.
 	Parent int64
 	By     string
+	// Backfill says that a backfill made the instance: how it ends is noted with its date.
+	Backfill bool
 }

@@ -125,6 +125,8 @@ type Start struct {
 	// ScheduleTime, RFC 3339, is the moment that dates in parameters are about; "" is now.
 	ScheduleTime string `json:"schedule_time,omitempty"`
 	Timezone     string `json:"timezone,omitempty"` // of those dates; "" is UTC
+	// Reply is told of what becomes of the instance; nil for nobody.
+	Reply *Reply `json:"reply,omitempty"`
 
 	// IdempotencyKey makes a repeat of the same start answer with the first instance.
 	IdempotencyKey string `json:"-"`
@@ -180,6 +182,7 @@ type Task struct {
 	Attempts   int               `json:"attempts"`
 	Retries    int               `json:"retries"`
 	Lost       int               `json:"lost"`
+	Iteration  int               `json:"iteration,omitempty"`
 	ReadyAt    Time              `json:"ready_at"`
 	NextAt     Time              `json:"next_at"`
 	StartedAt  Time              `json:"started_at"`
@@ -202,6 +205,7 @@ func TaskOver(state dag.TaskState) bool {
 type Attempt struct {
 	Number       int              `json:"number"`
 	Round        int              `json:"round"`
+	Iteration    int              `json:"iteration,omitempty"`
 	Worker       string           `json:"worker,omitempty"`
 	State        dag.AttemptState `json:"state"`
 	Reason       dag.Reason       `json:"reason,omitempty"`

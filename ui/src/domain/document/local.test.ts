@@ -28,7 +28,7 @@ const serverOnly: readonly RegExp[] = [
   /outputs\[\d+\] duplicate_name$/,
   /^scripts: .*script required$/,
   /^wait: .*for required$/,
-  /\.(then\[\d+\]|else\[\d+\]|when|join) (unknown_task|duplicate_edge)$/,
+  /\.(then\[\d+\]|else\[\d+\]|when|join|condition) (unknown_task|duplicate_edge)$/,
   /^compensate: .*\.compensate\./,
 ];
 

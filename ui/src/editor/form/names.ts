@@ -17,6 +17,7 @@ const builtIn = [
   "system_workflow_name",
   "system_project_name",
   "system_task_name",
+  "system_iteration",
   "system_workflow_definition_name",
   "system_workflow_definition_code",
   "system_project_code",

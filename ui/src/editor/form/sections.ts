@@ -26,6 +26,7 @@ const ofTask: Readonly<Record<string, Tab>> = {
   working_dir: "run",
   cache: "run",
   retry: "retry",
+  repeat_until: "retry",
   timeout: "retry",
   delay: "retry",
   allow_failure: "retry",

@@ -150,6 +150,7 @@ export const instances = {
   "why.comesLast_one": "{{task}} comes last; {{count}} other task is not finished",
   "why.comesLast_other": "{{task}} comes last; {{count}} other tasks are not finished",
   "why.undoes": "{{task}} undoes {{undoes}}, if the workflow fails",
+  "why.repeats": "the condition of {{task}} does not hold yet; iteration {{iteration}} of at most {{max}} may start in {{left}}",
   "why.disabled": "{{task}} is disabled",
   "why.killed": "{{task}} was killed{{reason}}",
   "why.taskFailed_one": "{{task}} failed{{reason}} after {{count}} attempt",

@@ -150,6 +150,7 @@ export const instances: Record<keyof typeof en, string> = {
   "why.comesLast_one": "{{task}} 最后运行；还有 {{count}} 个其他任务未结束",
   "why.comesLast_other": "{{task}} 最后运行；还有 {{count}} 个其他任务未结束",
   "why.undoes": "若流程失败，{{task}} 将补偿 {{undoes}}",
+  "why.repeats": "{{task}} 的条件尚未成立；{{left}} 后可开始第 {{iteration}} 次循环（最多 {{max}} 次）",
   "why.disabled": "{{task}} 已禁用",
   "why.killed": "{{task}} 已被终止{{reason}}",
   "why.taskFailed_one": "{{task}} 在 {{count}} 次尝试后失败{{reason}}",
