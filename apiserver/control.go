@@ -40,21 +40,6 @@ type stop struct {
 	}
 }
 
-// RerunOptions says what to run again. Without params and version it is a new round of
-// the same instance; with either, a new instance.
-type RerunOptions struct {
-	Seen
-	Tasks   []string        `json:"tasks,omitempty" maxItems:"10000" doc:"Absent: all."`
-	Scope   string          `json:"scope,omitempty" enum:"only,upstream,downstream" doc:"What tasks bring along; absent is downstream."`
-	Params  map[string]Text `json:"params,omitempty" maxProperties:"1000"`
-	Version int             `json:"version,omitempty" minimum:"0" maximum:"2147483647"`
-}
-
-type rerun struct {
-	InstancePath
-	Body *RerunOptions
-}
-
 type rerunTask struct {
 	TaskPath
 	Body *struct {
@@ -81,6 +66,10 @@ func (s *Server) controlRoutes() {
 	add(s, verb("recover", "/recover", "Run what did not succeed again, as a new round"), s.simple(dag.VerbRecover))
 	add(s, verb("stop", "/stop", "Kill what runs, start nothing more"), s.stopInstance)
 	add(s, verb("rerun", "/rerun", "Run tasks again, as a new round or a new instance"), s.rerun)
+	add(s, spec{
+		id: "preview-rerun", method: "POST", path: "/instances/{id}/rerun/preview", tag: "control", summary: "Say which tasks a rerun would run and which it would keep, without doing it",
+		status: 200, access: operate, body: jsonBody, optional: true,
+	}, s.previewRerun)
 	add(s, verb("kill-task", "/tasks/{task}/kill", "Kill one task"), s.onTask(dag.VerbKill))
 	add(s, verb("skip-task", "/tasks/{task}/skip", "Count a task as done without running it"), s.onTask(dag.VerbSkip))
 	add(s, verb("force-success-of-task", "/tasks/{task}/force-success", "Declare a task successful; what it blocked runs, where the instance has ended in a new round"), s.onTask(dag.VerbForceSuccess))
@@ -163,73 +152,6 @@ func (s *Server) stopInstance(ctx context.Context, in *stop) (*controlledAnswer,
 		return s.control(ctx, sql.ControlRow{Verb: dag.VerbStop}, "")
 	}
 	return s.control(ctx, sql.ControlRow{Verb: dag.VerbStop, Force: in.Body.Force}, in.Body.Preview)
-}
-
-func (s *Server) rerun(ctx context.Context, in *rerun) (*controlledAnswer, error) {
-	o := RerunOptions{}
-	if in.Body != nil {
-		o = *in.Body
-	}
-	if o.Params != nil || o.Version != 0 {
-		return s.rerunAnew(ctx, o)
-	}
-	row := sql.ControlRow{Verb: dag.VerbRerun, Tasks: o.Tasks, Scope: dag.Scope(o.Scope)}
-	var wrong []dag.FieldError
-	for i, name := range o.Tasks {
-		_, err := s.store.Task(ctx, callOf(ctx).instance.ID, name)
-		if p := s.unlessAbsent(ctx, err); p != nil {
-			return nil, p
-		}
-		if err != nil {
-			wrong = append(wrong, dag.FieldError{Field: fmt.Sprintf("tasks[%d]", i), Code: "unknown_task", Value: name, Message: "the instance has no such task"})
-		}
-	}
-	if row.Scope != "" && len(row.Tasks) == 0 {
-		wrong = append(wrong, dag.FieldError{Field: "scope", Code: "needs_tasks", Message: "means something only together with tasks"})
-	}
-	if len(wrong) > 0 {
-		return nil, problem(http.StatusUnprocessableEntity, wrong[0].Field+": "+wrong[0].Message, wrong...)
-	}
-	if row.Scope == "" && len(row.Tasks) > 0 {
-		row.Scope = dag.ScopeDownstream
-	}
-	return s.control(ctx, row, o.Preview)
-}
-
-// rerunAnew starts a new instance that says which one it repeats.
-func (s *Server) rerunAnew(ctx context.Context, o RerunOptions) (*controlledAnswer, error) {
-	old := callOf(ctx).instance
-	w, err := s.store.WorkflowByID(ctx, old.WorkflowID)
-	if err != nil {
-		return nil, fmt.Errorf("read workflow %d: %w", old.WorkflowID, err)
-	}
-	again := StartOptions{
-		Params: o.Params, Version: o.Version, ScheduleTime: Time(old.ScheduleTime), Timezone: old.Timezone, StartTasks: o.Tasks, Scope: o.Scope,
-		DryRun: old.DryRun, WorkerGroup: old.WorkerGroup, Priority: priorityName(old.Priority), OnFailure: string(old.OnFailure),
-	}
-	if again.Version == 0 {
-		again.Version = old.Version
-	}
-	if again.Params == nil {
-		again.Params = make(map[string]Text, len(old.Params))
-		for k, v := range old.Params {
-			again.Params[k] = Text(v)
-		}
-	}
-	start, _, err := s.wish(ctx, w, again.Version, again)
-	if err != nil {
-		return nil, err
-	}
-	start.RerunOf = old.ID
-	started, err := s.start(ctx, start)
-	if err != nil {
-		return nil, err
-	}
-	made, err := s.store.Instance(ctx, int64(started.Body.InstanceID))
-	if err != nil {
-		return nil, fmt.Errorf("read the new instance: %w", err)
-	}
-	return &controlledAnswer{Status: http.StatusAccepted, Location: started.Location, Body: instanceFace(made)}, nil
 }
 
 func (s *Server) rerunTask(ctx context.Context, in *rerunTask) (*controlledAnswer, error) {

@@ -100,6 +100,11 @@ func (s *Server) rebuild(ctx context.Context, row sql.InstanceRow, plan *dag.Pla
 			return nil, err
 		}
 	}
+	if row.NeedsKept() {
+		if row.Kept, err = s.store.Kept(ctx, row.ID); err != nil {
+			return nil, err
+		}
+	}
 	inst, err := sql.Rebuild(plan, &row, tasks, live)
 	if errors.Is(err, dag.ErrDamaged) {
 		return nil, problem(http.StatusConflict, err.Error())

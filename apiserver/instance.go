@@ -61,6 +61,7 @@ type Task struct {
 	FinishedAt Time              `json:"finished_at,omitempty"`
 	Outputs    map[string]string `json:"outputs,omitempty"`
 	ChildID    ID                `json:"child_instance_id,omitempty" doc:"The child instance of the latest attempt of a sub_workflow task."`
+	KeptFrom   *KeptFrom         `json:"kept_from,omitempty" doc:"Where it ran, of a task that was taken over from the instance that this one runs again; of the view alone."`
 }
 
 // Attempt is one try to run a task.

@@ -275,7 +275,10 @@ func (b *bench) drive(id string, inputs ...dag.Input) {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		in := dag.NewInstance(plan, n, dag.StartOptions{Params: got[0].Instance.Params})
+		in, err := sql.Rebuild(plan, &got[0].Instance, got[0].Tasks, got[0].Attempts)
+		if err != nil {
+			b.t.Fatal(err)
+		}
 		for _, input := range inputs {
 			fx := in.Step(input, dag.MillisOf(time.Now()))
 			errs := b.db.Commit(ctx, []sql.Transition{{Instance: in, Plan: plan, Epoch: got[0].Instance.OwnerEpoch, Effects: &fx, At: dag.MillisOf(time.Now())}})

@@ -124,6 +124,7 @@ type InstanceStore interface {
 	Attempt(ctx context.Context, instanceID int64, task, number int) (sql.AttemptRow, error)
 	Events(ctx context.Context, instanceID, afterSeq int64, limit int) ([]sql.EventRow, error)
 	Approvals(ctx context.Context, projects []int64, all bool, page sql.Page) ([]sql.ApprovalRow, string, error)
+	Kept(ctx context.Context, instance int64) ([]sql.KeptTask, error)
 	Decisions(ctx context.Context, instance int64, task, attempt int) ([]dag.Decision, error)
 	Dependency(ctx context.Context, item interval.Item, by sql.Asker) (interval.Facts, int64, error)
 	ChildrenOf(ctx context.Context, instance int64, page sql.Page) ([]sql.InstanceRow, string, error)

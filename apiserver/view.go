@@ -42,6 +42,9 @@ func (s *Server) viewInstance(ctx context.Context, in *viewInstance) (*viewAnswe
 	for i := range rows {
 		out.Body.Tasks[i] = taskFace(rows[i])
 	}
+	if err := s.addKept(ctx, row, rows, out.Body.Tasks); err != nil {
+		return nil, err
+	}
 	if out.Body.Approvals, err = s.approvalsOf(ctx, row, rows, func(sql.TaskRow) bool { return true }); err != nil {
 		return nil, err
 	}
@@ -76,4 +79,25 @@ func (s *Server) allTasks(ctx context.Context, instanceID int64) ([]sql.TaskRow,
 		}
 		page.Cursor = next
 	}
+}
+
+// addKept says of tasks that were taken over where they ran; those of later rounds ran here.
+func (s *Server) addKept(ctx context.Context, in sql.InstanceRow, rows []sql.TaskRow, tasks []Task) error {
+	if in.RerunOf == 0 {
+		return nil
+	}
+	kept, err := s.store.Kept(ctx, in.ID)
+	if err != nil {
+		return err
+	}
+	from := make(map[int]KeptFrom, len(kept))
+	for _, k := range kept {
+		from[k.Task] = KeptFrom{InstanceID: ID(k.FromInstance), Attempt: k.FromAttempt}
+	}
+	for i := range rows {
+		if k, ok := from[rows[i].Index]; ok && rows[i].Round == 1 {
+			tasks[i].KeptFrom = &k
+		}
+	}
+	return nil
 }

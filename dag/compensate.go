@@ -54,7 +54,7 @@ func (s *step) startUndo() {
 		case t.State == "" || t.State.Final():
 		case t.State != TaskWaiting:
 			return // one is under way
-		case !wanted || in.Tasks[in.undoes(i)].State != TaskSuccess:
+		case !wanted || in.Tasks[in.undoes(i)].State != TaskSuccess || in.Tasks[in.undoes(i)].takenOver():
 			s.passOver(i, ReasonNotNeeded)
 			s.count(i)
 		case next < 0 || in.Tasks[in.undoes(i)].FinishedAt >= in.Tasks[in.undoes(next)].FinishedAt:

@@ -70,6 +70,8 @@ type Param struct {
 	Enum        []string
 	Pattern     string // of the whole value; "" for none
 	Min, Max    string // in the form of the type, or as a number of characters or values; "" for none
+	// Affects are the tasks that a change of it makes invalid, with all that need them; nil: those that use it.
+	Affects []string
 }
 
 // Priority orders work of one worker group; a lower number goes first.

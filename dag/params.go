@@ -27,6 +27,8 @@ type paramText struct {
 	Min         *document.Text  `json:"min" advanced:"true" doc:"The least number or date; of a text its characters, of a list its values."`
 	Max         *document.Text  `json:"max" advanced:"true" doc:"The greatest, likewise."`
 
+	Affects *affectsText `json:"affects" advanced:"true" doc:"Which tasks a change of it makes invalid when an instance is run again, with all that need them: their names, or none. Where nothing is said, those that use it."`
+
 	plain bool // written as a value alone
 }
 
@@ -96,12 +98,16 @@ func params(field string, entries document.Entries[paramText], ofTask bool) ([]P
 			value := string(*e.Value.Default)
 			p.Default = &value
 		}
+		p.Affects = e.Value.Affects.names()
 		for _, v := range e.Value.Enum {
 			p.Enum = append(p.Enum, string(v))
 		}
 		at := document.FieldKey(field, e.Name)
 		errs = append(errs, checkVariable(at, e.Name, "a parameter")...)
 		errs = append(errs, p.check(at, e.Value.plain)...)
+		if p.Affects != nil && field != "params" {
+			errs = append(errs, FieldError{Field: at + ".affects", Code: CodeConflict, Message: "only parameters of the workflow say which tasks they affect"})
+		}
 		if ofTask && p.Default == nil {
 			errs = append(errs, FieldError{
 				Field: at, Code: document.CodeRequired,

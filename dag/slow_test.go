@@ -152,11 +152,11 @@ func slowUndo(plan *Plan, in *Instance, i int) string {
 			failed = failed || !slowDone(plan, in, k) && !slowHandled(plan, in, k)
 		case k != i && !t.State.Final():
 			other := in.Tasks[def.Compensates-1]
-			later = later || other.State == "success" && other.FinishedAt > of.FinishedAt
+			later = later || other.State == "success" && other.Attempts > 0 && other.FinishedAt > of.FinishedAt
 		}
 	}
 	switch {
-	case in.OnFailure != "compensate" || !failed || of.State != "success":
+	case in.OnFailure != "compensate" || !failed || of.State != "success" || of.Attempts == 0: // taken over
 		return "pass"
 	case later:
 		return "wait"

@@ -100,7 +100,7 @@ func (s *step) startRoots(all bool) {
 		}
 	}
 	for i := range s.in.Tasks {
-		if all && s.in.Tasks[i].State == TaskWaiting {
+		if t := &s.in.Tasks[i]; all && (t.State == TaskWaiting || t.State.Final()) {
 			s.touch(i)
 		}
 	}

@@ -9,6 +9,7 @@ type StartOptions struct {
 	WorkerGroup string
 	Priority    Priority
 	OnFailure   OnFailure // empty: the definition's own
+	Kept        []Kept    // of an instance that this one runs again; those out of scope count for nothing
 }
 
 // NewInstance returns an instance of plan in the state submitted; Begin starts it.
@@ -29,6 +30,11 @@ func NewInstance(plan *Plan, id int64, o StartOptions) *Instance {
 	for i := range in.Tasks {
 		if scope[i] {
 			in.Tasks[i].State, in.Tasks[i].Round = TaskWaiting, 1
+		}
+	}
+	for _, k := range o.Kept {
+		if scope[k.Task] {
+			in.Tasks[k.Task] = TaskInstance{State: k.State, Reason: k.Reason, Round: 1, Outputs: k.Outputs, FinishedAt: k.FinishedAt}
 		}
 	}
 	in.recount()

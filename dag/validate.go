@@ -34,6 +34,7 @@ func (w *workflowText) definition() (*Definition, []FieldError) {
 			errs = append(errs, more...)
 		}
 	}
+	errs = append(errs, checkAffects(def)...)
 	for i := range w.Tasks {
 		if c := w.Tasks[i].Compensate; c != nil {
 			undo, more := c.task(taskField(i)+".compensate", &def.Tasks[i], i)

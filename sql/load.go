@@ -81,6 +81,11 @@ func (s *Store) loadOnce(ctx context.Context, won []ownership) ([]Claimed, error
 		if !found || r.Owner != o.owner || r.OwnerEpoch != o.epoch {
 			continue
 		}
+		if r.NeedsKept() {
+			if r.Kept, err = s.Kept(ctx, r.ID); err != nil {
+				return nil, err
+			}
+		}
 		at[r.ID] = len(out)
 		out = append(out, Claimed{Instance: r})
 		if r.Round > 0 || r.Seq > 0 {

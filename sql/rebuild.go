@@ -15,9 +15,15 @@ func Rebuild(plan *dag.Plan, row *InstanceRow, tasks []TaskRow, live []dag.Attem
 		if err != nil {
 			return nil, err
 		}
+		kept := make([]dag.Kept, len(row.Kept))
+		for i := range row.Kept {
+			if kept[i] = row.Kept[i].Kept; kept[i].Task < 0 || kept[i].Task >= len(plan.Definition.Tasks) || !kept[i].State.Final() {
+				return nil, fmt.Errorf("%w: it took over task %d as %q, but version %d has %d tasks", dag.ErrDamaged, kept[i].Task, kept[i].State, row.Version, len(plan.Definition.Tasks))
+			}
+		}
 		in := dag.NewInstance(plan, row.ID, dag.StartOptions{
 			Params: row.Params, StartTasks: starts, Scope: row.Scope, DryRun: row.DryRun,
-			WorkerGroup: row.WorkerGroup, Priority: row.Priority, OnFailure: row.OnFailure,
+			WorkerGroup: row.WorkerGroup, Priority: row.Priority, OnFailure: row.OnFailure, Kept: kept,
 		})
 		in.State, in.Seq, in.Limited = row.State, row.Seq, row.Concurrency.Limit > 0
 		return in, nil

@@ -66,6 +66,7 @@ type Start struct {
 	Priority     dag.Priority
 	OnFailure    dag.OnFailure
 	RerunOf      int64
+	Kept         []KeptTask // of the instance that this one runs again
 	By           string
 	At           dag.Millis
 	// Parent is what a child instance is tied to, Depth how many parents are above it.
@@ -120,6 +121,8 @@ type InstanceRow struct {
 	Concurrency  dag.Concurrency // of the workflow's published version; joined
 	Parent       Parent          // zero where it is no child
 	Depth        int             // how many parents are above it
+	// Kept are the tasks that it took over; filled where NeedsKept says so, by whoever rebuilds it.
+	Kept []KeptTask
 }
 
 // TaskRow is a task instance as it stands in the store; Index is its place in the plan.

@@ -107,7 +107,7 @@ func (b *batch) starts(ctx context.Context) error {
 
 // insertStarts writes the rows of starts that nothing stands against.
 func (b *batch) insertStarts(ctx context.Context, starts []*Start) error {
-	var instances, commands, keys []any
+	var instances, commands, keys, kept []any
 	for _, st := range starts {
 		instances = append(instances,
 			st.ID, st.WorkflowID, st.ProjectID, int64(st.Version), string(dag.InstanceSubmitted), "", int64(0), "", int64(0), int64(0), int64(0),
@@ -116,6 +116,7 @@ func (b *batch) insertStarts(ctx context.Context, starts []*Start) error {
 			st.Parent.Instance, st.Parent.Task, int64(st.Parent.Attempt), int64(st.Depth), st.Timezone)
 		commands = append(commands, st.ID, string(CommandStart), st.ID, st.ProjectID, st.WorkflowID, int64(st.ScheduleTime), st.TriggerKey,
 			st.ID%b.slots, int64(st.Priority), int64(st.At))
+		kept = appendKept(kept, st)
 		if st.Idempotency.Key != "" {
 			keys = append(keys, st.Idempotency.UserID, st.Idempotency.Key, st.Idempotency.Hash, st.ID, int64(st.At))
 		}
@@ -125,6 +126,9 @@ func (b *batch) insertStarts(ctx context.Context, starts []*Start) error {
 	}
 	if err := b.rows(ctx, commandInsert, b.s.dial.insert, commands); err != nil {
 		return fmt.Errorf("insert commands: %w", err)
+	}
+	if err := b.rows(ctx, keptInsert, b.s.dial.insert, kept); err != nil {
+		return fmt.Errorf("insert kept tasks: %w", err)
 	}
 	if err := b.rows(ctx, idempotencyInsert, b.s.dial.insert, keys); err != nil {
 		return fmt.Errorf("insert idempotency keys: %w", err)

@@ -20,31 +20,13 @@ func (c *cli) controlCommands() []*cobra.Command {
 	})
 	stop.Flags().BoolVar(&force, "force", false, "don't wait for the workers' word that everything is dead")
 
-	var tasks []string
-	var scope string
-	rerun := c.controlCommand("rerun", "Run an instance, or some of its tasks, again in a new round", func() any {
-		o := map[string]any{}
-		if len(tasks) > 0 {
-			o["tasks"] = tasks
-		}
-		if scope != "" {
-			o["scope"] = scope
-		}
-		if len(o) == 0 {
-			return nil
-		}
-		return o
-	})
-	rerun.Flags().StringArrayVar(&tasks, "task", nil, "only this task and what --scope adds; may be repeated")
-	rerun.Flags().StringVar(&scope, "scope", "", "only, upstream or downstream; with --task")
-
 	none := func() any { return nil }
 	return []*cobra.Command{
 		c.controlCommand("pause", "Start no more tasks of an instance; what runs goes on", none),
 		c.controlCommand("resume", "Go on with a paused instance", none),
 		stop,
 		c.controlCommand("recover", "Go on with a failed or stopped instance: run what has not succeeded", none),
-		rerun,
+		c.rerunCommand(),
 		c.controlCommand("release-quarantine", "Let masters work on a quarantined instance again, from where it was", none),
 		c.taskCommand("kill", "Kill one running task"),
 		c.taskCommand("skip", "Count a task as done without running it"),

@@ -114,3 +114,42 @@ func aWishCarriesWhatItSays(t *testing.T, b *bench) {
 		}
 	}
 }
+
+func keptTasksComeWithTheirStart(t *testing.T, b *bench) {
+	old := b.take("m1:a")
+	id, _, err := b.Start(b.ctx, sql.Start{
+		WorkflowID: b.workflow.ID, ProjectID: b.project.ID, Version: 1, RerunOf: old.ID, By: "ann",
+		Kept: []sql.KeptTask{{
+			Kept:         dag.Kept{Task: 0, State: dag.TaskSuccess, Reason: "late_success", Outputs: map[string]string{"rows": "3"}, FinishedAt: 9},
+			FromInstance: old.ID, FromAttempt: 2,
+		}},
+	})
+	b.must(err)
+	for _, c := range b.claim("m1:a") {
+		if c.Instance.ID != id {
+			continue
+		}
+		in, err := sql.Rebuild(b.realPlan(), &c.Instance, c.Tasks, c.Attempts)
+		b.must(err)
+		if k := in.Tasks[0]; k.State != dag.TaskSuccess || k.Outputs["rows"] != "3" || k.FinishedAt != 9 || in.Tasks[1].State != dag.TaskWaiting {
+			t.Errorf("claimed it is %+v", in.Tasks)
+		}
+		kept, err := b.Kept(b.ctx, id)
+		b.must(err)
+		if len(kept) != 1 || kept[0].FromInstance != old.ID || kept[0].FromAttempt != 2 || kept[0].Reason != "late_success" {
+			t.Errorf("kept are %+v", kept)
+		}
+		return
+	}
+	t.Fatalf("there is no command for %d", id)
+}
+
+// realPlan is the bench's plan, ready to be run.
+func (b *bench) realPlan() *dag.Plan {
+	b.t.Helper()
+	plan, errs := dag.NewPlan(b.plan.Definition)
+	if len(errs) > 0 {
+		b.t.Fatal(errs)
+	}
+	return plan
+}

@@ -79,6 +79,7 @@ var cases = []struct {
 	{"AParentAndItsChildMayCommitTogether", aParentAndItsChildMayCommitTogether},
 	{"DecisionsOutliveTheirMaster", decisionsOutliveTheirMaster},
 	{"AWishCarriesWhatItSays", aWishCarriesWhatItSays},
+	{"KeptTasksComeWithTheirStart", keptTasksComeWithTheirStart},
 	{"ListenersComeAndGo", listenersComeAndGo},
 	{"ListenersAreBounded", listenersAreBounded},
 	{"ListenersHearOfInstances", listenersHearOfInstances},

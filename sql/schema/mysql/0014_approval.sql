@@ -25,3 +25,17 @@ CREATE TABLE decision (
   decided_at      BIGINT NOT NULL,
   PRIMARY KEY (instance_id, task_index, attempt, decided_by)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+
+-- One row per task that an instance took over from the one that it runs again, as it ended there. Its own row
+-- comes when the instance begins. from_attempt is 0 for a task that ended without one.
+CREATE TABLE kept_task (
+  instance_id      BIGINT NOT NULL,
+  task_index       BIGINT NOT NULL,
+  from_instance_id BIGINT NOT NULL,
+  from_attempt     BIGINT NOT NULL,
+  state            VARCHAR(32) NOT NULL,
+  reason           VARCHAR(255) NOT NULL,
+  outputs          MEDIUMTEXT NOT NULL,
+  finished_at      BIGINT NOT NULL,
+  PRIMARY KEY (instance_id, task_index)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;

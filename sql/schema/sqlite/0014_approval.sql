@@ -25,3 +25,17 @@ CREATE TABLE decision (
   decided_at      INTEGER NOT NULL,
   PRIMARY KEY (instance_id, task_index, attempt, decided_by)
 ) WITHOUT ROWID;
+
+-- One row per task that an instance took over from the one that it runs again, as it ended there. Its own row
+-- comes when the instance begins. from_attempt is 0 for a task that ended without one.
+CREATE TABLE kept_task (
+  instance_id      INTEGER NOT NULL,
+  task_index       INTEGER NOT NULL,
+  from_instance_id INTEGER NOT NULL,
+  from_attempt     INTEGER NOT NULL,
+  state            TEXT NOT NULL,
+  reason           TEXT NOT NULL,
+  outputs          TEXT NOT NULL,
+  finished_at      INTEGER NOT NULL,
+  PRIMARY KEY (instance_id, task_index)
+) WITHOUT ROWID;

@@ -215,6 +215,8 @@ export const form: Record<keyof typeof en, string> = {
   "form.help.params.description": "该参数的用途。",
   "form.field.params.enum": "可选值",
   "form.help.params.enum": "允许取的值。",
+  "form.field.params.affects": "影响",
+  "form.help.params.affects": "重新运行实例时,它的变化会使哪些任务失效:任务名,或 none。不填时:使用它的任务。",
   "form.field.outputs": "输出",
   "form.help.outputs": "任务传给下游任务的值的名称。",
   "form.field.env": "环境变量",
