@@ -121,4 +121,11 @@ func TestValidationWarnsOfASecretThatIsNotThere(t *testing.T) {
 	if !strings.Contains(shown, `"${secret.mail} ${secret.db}"`) || !strings.Contains(shown, `"name":"secret.db"`) || strings.Contains(shown, "some value") {
 		t.Errorf("the preview says %s", shown)
 	}
+	id := decode[struct {
+		InstanceID string `json:"instance_id"`
+	}](t, b.must(202, "POST", "/api/v1/projects/alpha/workflows/w/start", `{"version": 1}`)).InstanceID
+	values := b.must(200, "GET", "/api/v1/instances/"+id+"/values?task=t", "").Body.String()
+	if !strings.Contains(values, `"${secret.mail} ${secret.db}"`) || strings.Contains(values, "some value") {
+		t.Errorf("the values of the task: %s", values)
+	}
 }

@@ -142,7 +142,7 @@ func (t texts) mention(name string, sees []bool) []string {
 
 // taskValues resolves a task as its master does, and names the origin of each value.
 func taskValues(plan *dag.Plan, in *dag.Instance, i int, facts dag.Facts) ([]Value, error) {
-	run, err := dag.Resolve(in, i, facts)
+	run, err := dag.ResolveShown(in, i, facts)
 	if err != nil {
 		return nil, badValue(err)
 	}

@@ -1,6 +1,7 @@
 package dag
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -144,4 +145,21 @@ func hush(err *FieldError, holds bool) *FieldError {
 		return err
 	}
 	return &FieldError{Field: err.Field, Code: err.Code, Message: "with its secrets put in, this is no value that fits here"}
+}
+
+// ResolveShown is Resolve for who shows the outcome or only plays the run: each reference to a secret stands for
+// itself, whether there is such a secret or not.
+func ResolveShown(in *Instance, task int, facts Facts) (TaskRun, error) {
+	names := in.plan.Secrets(task)
+	facts.Secrets = make(map[string]string, len(names))
+	for _, name := range names {
+		facts.Secrets[name] = "${" + secretPrefix + name + "}"
+	}
+	run, err := Resolve(in, task, facts)
+	if err != nil {
+		return TaskRun{}, err
+	}
+	maps.Copy(run.Env, run.SecretEnv)
+	run.SecretEnv, run.Secrets, run.SecretSpec = nil, nil, false
+	return run, nil
 }

@@ -153,6 +153,10 @@ func TestATraceShowsNamesOfSecretsAlone(t *testing.T) {
 	if trace, err = TraceTask(in, 1, f); err != nil || trace.Spec["url"] != "http://x/${secret.token}" {
 		t.Errorf("spec = %v, %v", trace.Spec, err)
 	}
+	run, err := ResolveShown(in, 0, f)
+	if err != nil || run.Env["TOKEN"] != "Bearer ${secret.token}" || run.Env["BOTH"] != "${secret.token}:${secret.db}@plain ${secret.db}" || len(run.Secrets)+len(run.SecretEnv) != 0 {
+		t.Errorf("shown: %+v, %v", run, err)
+	}
 	if text, _ := json.Marshal(trace); strings.Contains(string(text), "t0k") {
 		t.Errorf("the trace shows a value: %s", text)
 	}
