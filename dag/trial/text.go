@@ -18,6 +18,7 @@ type suiteText struct {
 type eachText struct {
 	Params        document.Entries[dag.ValueText] `json:"params" rule:"max=1000" doc:"Start parameters by name."`
 	ProjectParams document.Entries[document.Text] `json:"project_params" rule:"max=1000" doc:"Parameters of the project by name."`
+	Secrets       document.Entries[document.Text] `json:"secrets" rule:"max=1000" doc:"Values of secrets by name; one that is not given is secret-NAME."`
 	ScheduleTime  dag.Moment                      `json:"schedule_time" doc:"The moment that the run is about, such as 2026-03-29T04:00:00Z; nothing for a start by hand."`
 	Now           dag.Moment                      `json:"now" doc:"The moment of the start; where nothing is said the schedule time, else 2026-01-01T00:00:00Z."`
 	Timezone      string                          `json:"timezone" rule:"max=64" doc:"The timezone whose calendar dates are of, such as Europe/Berlin; UTC where nothing is said."`
@@ -29,6 +30,7 @@ type caseText struct {
 	Name          string                          `json:"name" rule:"required,max=256" doc:"What the case shows; unique in the file."`
 	Params        document.Entries[dag.ValueText] `json:"params" rule:"max=1000" doc:"Start parameters by name."`
 	ProjectParams document.Entries[document.Text] `json:"project_params" rule:"max=1000" doc:"Parameters of the project by name."`
+	Secrets       document.Entries[document.Text] `json:"secrets" rule:"max=1000" doc:"Values of secrets by name; one that is not given is secret-NAME."`
 	ScheduleTime  dag.Moment                      `json:"schedule_time" doc:"The moment that the run is about, such as 2026-03-29T04:00:00Z; nothing for a start by hand."`
 	Now           dag.Moment                      `json:"now" doc:"The moment of the start; where nothing is said the schedule time, else 2026-01-01T00:00:00Z."`
 	Timezone      string                          `json:"timezone" rule:"max=64" doc:"The timezone whose calendar dates are of, such as Europe/Berlin; UTC where nothing is said."`

@@ -180,6 +180,19 @@ cases:
   - name: where nothing is said they approve
     expect: {state: success, tasks: {go: {env: {percent: 10}}}}
 `},
+		"secrets are made up, or given": {`
+name: pay
+tasks:
+  - {name: call, type: http, url: "https://pay.example/", headers: {Authorization: "Bearer ${secret.token}"}}
+  - {name: dump, type: shell, needs: [call], script: x, env: {PASSWORD: "${secret.db}"}}
+`, `
+cases:
+  - name: made up
+    expect: {state: success, tasks: {call: {spec: {headers: '{"Authorization":"Bearer secret-token"}'}}, dump: {env: {PASSWORD: secret-db}}}}
+  - name: given
+    secrets: {db: hidden}
+    expect: {tasks: {dump: {env: {PASSWORD: hidden}}}}
+`},
 		"loops": {`
 name: poll
 tasks:
@@ -294,6 +307,7 @@ cases:
       extract: {outputs: {row: 1}, exit_code: 2}
     control: [{verb: stopp}, {at: 1m, verb: kill, tasks: [cal]}]
     start_tasks: [reprot]
+    secrets: {token: x}
     expect: {state: succes, ran: [x], order: [y], tasks: {extrct: done, report: {state: don, params: {a: 1}}}}
   - name: one
     expect: {}
@@ -313,7 +327,7 @@ cases:
 		"cases[0].tasks.call[1].outputs conflict", "cases[0].tasks.call[1].outputs.body unknown_name", "cases[0].tasks.call[1].takes out_of_range",
 		"cases[0].tasks.extract.outputs.row unknown_name", "cases[0].tasks.extract.exit_code conflict",
 		"cases[0].control[0].at required", "cases[0].control[0].verb not_in_enum", "cases[0].control[1].tasks[0] unknown_task",
-		"cases[0].start_tasks[0] unknown_task", "cases[0].expect.state not_in_enum", "cases[0].expect.ran[0] unknown_task",
+		"cases[0].start_tasks[0] unknown_task", "cases[0].secrets.token unknown_name", "cases[0].expect.state not_in_enum", "cases[0].expect.ran[0] unknown_task",
 		"cases[0].expect.order[0] unknown_task", "cases[0].expect.tasks.extrct unknown_task", "cases[0].expect.tasks.extrct.state not_in_enum",
 		"cases[0].expect.tasks.report.state not_in_enum", "cases[0].expect.tasks.report.params conflict",
 		"cases[1].name duplicate_name", "cases[1].expect required", "cases[2].expect required",
