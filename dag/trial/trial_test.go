@@ -180,6 +180,15 @@ cases:
   - name: where nothing is said they approve
     expect: {state: success, tasks: {go: {env: {percent: 10}}}}
 `},
+		"a case starts at its schedule time, or now": {`
+name: until
+tasks: [{name: rest, type: wait, until: "2026-03-01T01:00:00Z"}]
+`, `
+cases:
+  - {name: at the schedule time, schedule_time: "2026-03-01T00:30:00Z", expect: {took: 30m}}
+  - {name: later than that, schedule_time: "2026-03-01T00:30:00Z", now: "2026-03-01T00:40:00Z", expect: {took: 20m}}
+  - {name: at a moment of its own, expect: {took: 59d1h}}
+`},
 		"secrets are made up, or given": {`
 name: pay
 tasks:
@@ -250,6 +259,15 @@ func TestWhatComesOtherwiseIsTold(t *testing.T) {
 		if got := fmt.Sprintf("%s: expected %s, got %s", strings.TrimPrefix(f.Field, "cases[0]."), f.Expected, f.Got); got != want || f.Line != 4 {
 			t.Errorf("%s: line %d: %s\nwant line 4: %s", expect, f.Line, got, want)
 		}
+	}
+}
+
+func TestAnAnswerThatMustCome(t *testing.T) {
+	t.Parallel()
+	suite := read(t, load, "cases:\n  - {name: one, control: [{at: 1h, verb: stop}], expect: success}")
+	out := suite.Run(0)
+	if len(out.Failures) != 1 || out.Failures[0].Field != "cases[0].control[0].answer" || out.Failures[0].Got != dag.ResultNotRunning {
+		t.Errorf("failures = %+v, want the answer not_running", out.Failures)
 	}
 }
 
