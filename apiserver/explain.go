@@ -210,7 +210,7 @@ func (s *Server) addQueues(ctx context.Context, row sql.InstanceRow, inst *dag.I
 	groups, asked := map[string]bool{}, map[string]bool{}
 	var order []string
 	for i := range inst.Tasks {
-		if (task >= 0 && i != task) || inst.Tasks[i].State != dag.TaskReady || inst.InMaster(i) {
+		if (task >= 0 && i != task) || inst.Tasks[i].State != dag.TaskReady || inst.InMaster(i) || inst.Delayed(i) {
 			continue
 		}
 		if plan.NeedsPlace(i) && inst.State == dag.InstanceRunning {

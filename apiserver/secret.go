@@ -227,3 +227,31 @@ func (s *Server) secretNames(ctx context.Context, projectID int64) (map[string]s
 	}
 	return names, nil
 }
+
+// warnOfSecrets says which tasks would fail because they name a secret that is not there, the first of each name.
+func (s *Server) warnOfSecrets(ctx context.Context, project int64, r *dag.Review) error {
+	plan, wrong := dag.NewPlan(r.Definition)
+	if len(wrong) > 0 {
+		return nil // told of already
+	}
+	var known map[string]string
+	for i := range r.Definition.Tasks {
+		for _, name := range plan.Secrets(i) {
+			if known == nil {
+				var err error
+				if known, err = s.secretNames(ctx, project); err != nil {
+					return err
+				}
+			}
+			if _, ok := known[name]; ok || len(known) > maxErrors+2*sql.MaxSecrets {
+				continue
+			}
+			known[name] = ""
+			r.AddWarning(dag.FieldError{
+				Field: fmt.Sprintf("tasks[%d]", i), Code: dag.CodeNoSecret, Value: shown(name), Args: dag.Args{"task": r.Definition.Tasks[i].Name, "name": name},
+				Message: fmt.Sprintf("there is no secret %q, neither in the project nor for all projects: the task would fail", shown(name)),
+			})
+		}
+	}
+	return nil
+}

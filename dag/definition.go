@@ -86,14 +86,32 @@ const (
 
 // Retry is when a failed attempt is followed by another one. Either Delays lists
 // each wait (its length is the number of retries), or Times retries wait
-// Delay * Backoff^(k-1), never over MaxDelay (zero: one day).
+// Delay * Backoff^(k-1), never over MaxDelay (zero: one day). A failure is retried only where
+// all of OnExitCodes, NotOnExitCodes and When allow it; those that are empty do.
 type Retry struct {
 	Times    int
 	Delay    time.Duration
 	Backoff  float64
 	MaxDelay time.Duration
 	Delays   []time.Duration
+
+	OnExitCodes    []CodeRange
+	NotOnExitCodes []CodeRange
+	When           string // an expression over the failure; empty: always
+	Elsewhere      bool   // on another worker than the one before, where there is one
 }
+
+// CodeRange is the exit codes From to To, both included.
+type CodeRange struct{ From, To int }
+
+// OnLost says what follows when a worker is lost with a task.
+type OnLost string
+
+// The values of on_lost.
+const (
+	OnLostRetry OnLost = "retry" // another attempt, as long as there are not too many losses
+	OnLostFail  OnLost = "fail"  // the task fails, and nothing runs twice
+)
 
 // Task is one node of a definition. Needs holds names of tasks of the same definition.
 type Task struct {
@@ -113,8 +131,12 @@ type Task struct {
 	Retry        Retry
 	Repeat       Repeat
 	Timeout      Timeout
+	QueueTimeout Timeout       // of a ready task that no worker takes
+	Delay        time.Duration // before the first attempt of a round
+	OnLost       OnLost        // empty is OnLostRetry
 	AllowFailure bool
 	Disabled     bool
+	Raw          bool // values are put into the text of its script
 	WorkingDir   string
 	Spec         Spec
 }

@@ -24,7 +24,7 @@ type Explanation struct {
 // ExplanationCodes lists every code that Explain gives, so that whoever puts them into
 // words can prove that none is missing.
 func ExplanationCodes() []string {
-	codes := []string{"not_in_scope", "more", "waiting_finally", "waiting_undo", "waiting_repeat"}
+	codes := []string{"not_in_scope", "more", "waiting_finally", "waiting_undo", "waiting_repeat", "delayed", "ready_elsewhere"}
 	for _, s := range instanceTable.rows {
 		codes = append(codes, string(s.State))
 	}
@@ -60,7 +60,7 @@ func (in *Instance) explainTask(now Millis, i int) Explanation {
 		in.explainWaiting(now, i, &e)
 	case TaskReady:
 		e.Since = t.ReadyAt
-		e.Text = fmt.Sprintf("%s is ready to run", name)
+		in.explainReady(now, i, &e)
 		if in.State == InstancePausing || in.State == InstancePaused {
 			e.Causes = append(e.Causes, in.paused())
 		}
@@ -132,6 +132,26 @@ func (in *Instance) explainWaiting(now Millis, i int, e *Explanation) {
 	e.Args["needs"] = strconv.Itoa(n)
 	e.Text = fmt.Sprintf("%s waits for %s that it needs", in.name(i), count(n, "task"))
 	e.Causes = more(e.Causes, n)
+}
+
+// explainReady tells of a task that could start.
+func (in *Instance) explainReady(now Millis, i int, e *Explanation) {
+	t := &in.Tasks[i]
+	switch {
+	case t.delayed():
+		e.Code, e.Args["at"] = "delayed", moment(t.NextAt)
+		e.Text = fmt.Sprintf("%s is delayed; it may start in %s", in.name(i), left(now, t.NextAt))
+		return
+	case t.AvoidWorker != "":
+		e.Code, e.Args["worker"] = "ready_elsewhere", t.AvoidWorker
+		e.Text = fmt.Sprintf("%s is ready to run, on another worker than %s while its group has one", in.name(i), t.AvoidWorker)
+	default:
+		e.Text = fmt.Sprintf("%s is ready to run", in.name(i))
+	}
+	if t.NextAt != 0 {
+		e.Args["deadline"] = moment(t.NextAt)
+		e.Text += fmt.Sprintf("; a worker must take it in %s", left(now, t.NextAt))
+	}
 }
 
 // explainRunning tells of a worker's attempt, or of a wait.
@@ -220,7 +240,7 @@ func (in *Instance) ending(i int) string {
 		return fmt.Sprintf("%s was killed%s", in.name(i), because(t.Reason))
 	case TaskFailed:
 		text := fmt.Sprintf("%s failed%s", in.name(i), because(t.Reason))
-		if !in.plan.here(i) && t.Reason != ReasonExpression {
+		if !in.plan.here(i) && t.Reason != ReasonExpression && t.Attempts > 0 {
 			text += " after " + count(t.Attempts, "attempt")
 		}
 		if in.done(i) {
@@ -426,7 +446,11 @@ func because(r Reason) string {
 		return " because a newer instance took its place"
 	case ReasonSecret:
 		return " because a secret that it names could not be given to it"
-	case ReasonUpstreamFailed, ReasonReturned, ReasonCrashed, ReasonParams:
+	case ReasonNotRetried:
+		return " because its retry policy excludes such a failure"
+	case ReasonQueueTimeout:
+		return " because no worker took it in time"
+	case ReasonDelayed, ReasonUpstreamFailed, ReasonReturned, ReasonCrashed, ReasonParams:
 	}
 	return " (" + string(r) + ")"
 }

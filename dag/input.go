@@ -55,6 +55,8 @@ const (
 	TimerAttempt                       // an attempt runs over its timeout
 	TimerInstance                      // the instance runs over its timeout
 	TimerStop                          // stopping or pausing takes too long
+	TimerDelay                         // a task's delay ends
+	TimerQueue                         // a ready task has found no worker in time
 )
 
 // Timer is an armed moment that has passed. Step compares it with the row and

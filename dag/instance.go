@@ -57,12 +57,14 @@ type TaskInstance struct {
 	Attempts int // number of the latest attempt; 0 before the first
 	Retries  int // retries used in this round
 	Lost     int // workers lost in this round
+	// AvoidWorker is the node whose attempt failed last, where the next one goes elsewhere; empty for none.
+	AvoidWorker string
 	// Iteration is the number, from 1, of the iteration of a task that is repeated; 0 for others, and before
 	// the first attempt.
 	Iteration int
 
 	ReadyAt    Millis // when it last became ready
-	NextAt     Millis // end of a retry wait, or of a wait task; zero for none
+	NextAt     Millis // end of a retry wait, of a delay or of a wait task, or by when a worker must take it; zero for none
 	StartedAt  Millis // of the latest attempt
 	FinishedAt Millis
 
@@ -134,6 +136,7 @@ const (
 	EventInstance        EventCode = "instance"         // the instance entered State
 	EventTask            EventCode = "task"             // a task entered State
 	EventTaskTimeout     EventCode = "task_timeout"     // an attempt runs over its timeout
+	EventQueueTimeout    EventCode = "queue_timeout"    // a ready task has found no worker in time
 	EventWorkflowTimeout EventCode = "workflow_timeout" // the instance runs over its timeout
 	EventApproved        EventCode = "approved"         // somebody approved
 	EventRejected        EventCode = "rejected"         // somebody rejected

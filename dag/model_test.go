@@ -21,6 +21,7 @@ type auditor struct {
 	sent     map[string]bool    // tokens that were dispatched
 	killed   map[string]bool    // tokens whose worker was told to end them
 	children map[int64]*child   // every child instance, by its id
+	readyAt  map[int]Millis     // per task: when it was delayed, or offered last
 	dueAt    map[int]Millis     // per task: when its next attempt may come, a retry or an iteration
 	retries  map[int]int        // per task: retries of this round, counted from attempts
 	rounds   map[[2]int]*tally  // per task and round
@@ -37,7 +38,7 @@ func newAuditor(t *rapid.T, plan *Plan, in *Instance) *auditor {
 	return &auditor{
 		t: t, plan: plan, in: in, now: storyStart, queue: map[int]bool{}, timers: map[Timer]Millis{},
 		attempts: map[[2]int]Attempt{}, sent: map[string]bool{}, killed: map[string]bool{},
-		children: map[int64]*child{}, dueAt: map[int]Millis{}, retries: map[int]int{}, rounds: map[[2]int]*tally{},
+		children: map[int64]*child{}, dueAt: map[int]Millis{}, readyAt: map[int]Millis{}, retries: map[int]int{}, rounds: map[[2]int]*tally{},
 	}
 }
 
@@ -144,6 +145,7 @@ func (a *auditor) checkTransitions(ev Input, before *Instance, fx Effects) {
 	}
 	for i := range a.in.Tasks {
 		was, is := before.Tasks[i], a.in.Tasks[i]
+		a.checkReady(before, i)
 		switch {
 		case was.Round == is.Round && was.State.Final():
 			if !reflect.DeepEqual(row(was), row(is)) {
@@ -188,6 +190,9 @@ func (a *auditor) checkEvents(before *Instance, fx Effects) {
 			if after := a.plan.Definition.Tasks[e.Task].Timeout.After; a.now < before.Tasks[e.Task].StartedAt.Add(after) {
 				a.fail("timeout of task %d was told too early", e.Task)
 			}
+		}
+		if e.Code == EventQueueTimeout {
+			a.checkQueueTimeout(before, e.Task, TimeoutFail)
 		}
 		if e.Code == EventWorkflowTimeout {
 			if a.now < a.began.Add(a.plan.Definition.Timeout.After) {
@@ -247,6 +252,7 @@ func (a *auditor) checkAttempt(before *Instance, r Attempt) {
 	if r.State == AttemptReturned {
 		round.returned++
 	}
+	a.checkPolicy(before, r)
 	// What follows this attempt in the same round: a retry (counted here) or nothing.
 	if a.in.Tasks[r.Task].State == TaskRetryWait && r.State != AttemptSuccess {
 		a.retries[r.Task]++
@@ -371,7 +377,7 @@ func (a *auditor) checkWhole() {
 				a.fail("task %d is %s; dispatched %v, told to end %v", i, t.State, a.sent[t.Attempt.Token], a.killed[t.Attempt.Token])
 			}
 		}
-		if queued := t.State == TaskReady && a.in.State == InstanceRunning; queued != a.queue[i] || queued && wait {
+		if queued := offered(&t) && a.in.State == InstanceRunning; queued != a.queue[i] || queued && wait {
 			a.fail("task %d is %s, instance %s, queued %v", i, t.State, a.in.State, a.queue[i])
 		}
 	}

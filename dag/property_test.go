@@ -115,6 +115,7 @@ func drawPlan(t *rapid.T) *Plan {
 		case 1:
 			task.Retry.Delays = []time.Duration{time.Second, 0, 7 * time.Second}
 		}
+		drawPolicy(t, &task)
 		if repeatable(&task) && die(t, "repeats", 4) == 0 {
 			task.Repeat = Repeat{Until: draw(t, "until", untils), Max: 1 + die(t, "max", 3), Delay: time.Duration(die(t, "again", 4)) * time.Second}
 			task.Outputs = []string{"n"}
@@ -138,6 +139,31 @@ func drawPlan(t *rapid.T) *Plan {
 		}
 	}
 	return planOf(def)
+}
+
+// drawPolicy gives a task rules about its own running now and then.
+func drawPolicy(t *rapid.T, task *Task) {
+	switch die(t, "retries", 9) {
+	case 0:
+		task.Retry.OnExitCodes = []CodeRange{{1, 3}}
+	case 1:
+		task.Retry.NotOnExitCodes = []CodeRange{{1, 1}, {70, 80}}
+	case 2:
+		task.Retry.When = "attempt < 2 || reason == 'timeout'"
+	case 3:
+		task.Retry.When = "nobody > exit_code" // can't be decided
+	}
+	task.Retry.Elsewhere = die(t, "elsewhere", 3) == 0
+	if die(t, "delayed", 4) == 0 {
+		task.Delay = time.Duration(1+die(t, "delay", 10)) * time.Second
+	}
+	if die(t, "queue timeout", 4) == 0 {
+		task.QueueTimeout = drawTimeout(t, 0)
+		task.QueueTimeout.After *= 10
+	}
+	if die(t, "on_lost", 3) == 0 {
+		task.OnLost = OnLostFail
+	}
 }
 
 // undo is the task that undoes task i.
@@ -258,11 +284,14 @@ func (w *world) pick(label string, fits func(t *TaskInstance) bool) int {
 }
 
 func (w *world) assign() {
-	i := w.pick("assign", func(t *TaskInstance) bool { return t.State == TaskReady })
+	i := w.pick("assign", offered)
 	if i >= 0 {
 		w.give(i)
 	}
 }
+
+// offered says that a task can be given to a worker.
+func offered(t *TaskInstance) bool { return t.State == TaskReady && t.Reason != ReasonDelayed }
 
 func (w *world) give(i int) {
 	if w.plan.Definition.Tasks[i].Type == TypeSubWorkflow {
@@ -286,7 +315,7 @@ func (w *world) report() {
 	})
 	a := w.in.Tasks[i].Attempt
 	w.step(Report{
-		Task: i, Number: a.Number, Token: a.Token, State: state, ExitCode: die(w.t, "code", 1),
+		Task: i, Number: a.Number, Token: a.Token, State: state, ExitCode: die(w.t, "code", 4),
 		StartedAt:  w.now + Millis(die(w.t, "skew", 10000)-5000),
 		FinishedAt: w.now + Millis(die(w.t, "skew", 10000)-5000),
 		Outputs:    map[string]string{"n": fmt.Sprint(a.Number)},
@@ -373,7 +402,7 @@ func (w *world) nonsense() {
 		if i == len(w.in.Tasks) {
 			i = -1
 		}
-		kind := draw(w.t, "any timer", []TimerKind{TimerRetry, TimerWait, TimerAttempt, TimerInstance, TimerStop, 99})
+		kind := draw(w.t, "any timer", []TimerKind{TimerRetry, TimerWait, TimerAttempt, TimerInstance, TimerStop, TimerDelay, TimerQueue, 99})
 		if kind == TimerInstance || kind == TimerStop {
 			i, number = -1, 0
 		}
@@ -452,7 +481,7 @@ func (w *world) deliver() {
 			w.step(Control{ID: w.wishes, Verb: VerbResume})
 			continue
 		}
-		ready := w.pick("ready", func(t *TaskInstance) bool { return t.State == TaskReady && w.in.State == InstanceRunning })
+		ready := w.pick("ready", func(t *TaskInstance) bool { return offered(t) && w.in.State == InstanceRunning })
 		live := w.pick("live", held)
 		parent := w.pick("parent", waitsForChild)
 		dependent := w.dependent()

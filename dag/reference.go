@@ -53,7 +53,7 @@ func hasReferences(t *Task) bool {
 	if strings.Contains(t.WorkingDir, "${") {
 		return true
 	}
-	found := false
+	found := t.Raw
 	if t.Spec != nil {
 		eachText(reflect.ValueOf(t.Spec), "", func(_, text string) string {
 			found = found || strings.Contains(text, "${")
@@ -121,6 +121,7 @@ func (r *references) task(i int) {
 	}
 	r.text(prefix+".working_dir", t.WorkingDir, all)
 	r.expressions(i, all)
+	r.raw(i)
 	if t.Spec == nil {
 		return
 	}
@@ -139,7 +140,7 @@ func (r *references) task(i int) {
 func (r *references) expressions(i int, known func(name string) *FieldError) {
 	r.rules[i].expressions(func(field string, e *expression.Expression) {
 		for _, name := range e.Names() {
-			if field == untilField && hasOutput(&r.def.Tasks[i], name) {
+			if field == retryWhen && isFailure(&r.def.Tasks[i], name) || field == untilField && hasOutput(&r.def.Tasks[i], name) {
 				continue
 			}
 			if err := known(name); err != nil {

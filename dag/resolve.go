@@ -355,6 +355,14 @@ func (r *resolver) spec(holds *bool) (Spec, *FieldError) {
 		}
 		return value
 	})
+	if s, ok := spec.(scripted); ok && r.t.Raw && first == nil {
+		text, err := r.rawScript(*s.text())
+		if err != nil {
+			e := r.at(err, "script")
+			first = &e
+		}
+		*s.text() = text
+	}
 	if first != nil {
 		return nil, first
 	}

@@ -87,8 +87,9 @@ func (in *Instance) attach(a Attempt) error {
 // checkTask compares one task row with the table and with its attempt.
 func (in *Instance) checkTask(i int) error {
 	t := &in.Tasks[i]
-	wait := in.plan.Definition.Tasks[i].Type == TypeWait
-	expires := t.State == TaskRunning && in.approval(i) != nil && t.NextAt != 0 // some approvals do, others do not
+	// A ready task that is not delayed may have a moment, by which a worker must take it; so may an approval.
+	timed := t.State == TaskRetryWait || t.delayed() || t.State == TaskRunning && in.plan.Definition.Tasks[i].Type == TypeWait
+	mayBe := t.State == TaskReady || t.State == TaskRunning && in.approval(i) != nil
 	switch {
 	case !t.State.Valid():
 		return damaged(in, "task %d: unknown state %q", i, t.State)
@@ -98,7 +99,7 @@ func (in *Instance) checkTask(i int) error {
 		return damaged(in, "task %d: attempts %d, retries %d, lost %d", i, t.Attempts, t.Retries, t.Lost)
 	case t.Round < 1 || t.Round > in.Round:
 		return damaged(in, "task %d is of round %d, the instance of round %d", i, t.Round, in.Round)
-	case (t.State == TaskRetryWait || wait && t.State == TaskRunning || expires) != (t.NextAt != 0):
+	case timed != (t.NextAt != 0) && (timed || !mayBe):
 		return damaged(in, "task %d is %s with next_at %d", i, t.State, t.NextAt)
 	}
 	return nil
@@ -164,8 +165,14 @@ func (in *Instance) pendingTask(due []Action, i int) []Action {
 	number := t.Attempts
 	switch t.State {
 	case TaskReady:
-		if in.State == InstanceRunning {
+		kind := TimerQueue
+		if t.delayed() {
+			kind = TimerDelay
+		} else if in.State == InstanceRunning {
 			due = append(due, Enqueue{Task: i})
+		}
+		if t.NextAt != 0 {
+			due = append(due, Arm{Timer: Timer{Kind: kind, Task: i, Number: number}, At: t.NextAt})
 		}
 	case TaskDispatched:
 		due = append(due, Dispatch{Attempt: t.Attempt})

@@ -13,6 +13,7 @@ const (
 	CodeNoEffect        = "no_effect"        // a task or a key that changes nothing
 	CodeNoWorker        = "no_worker"        // no live worker is of this group
 	CodeNoTaskGroup     = "no_task_group"    // the project has no such task group
+	CodeNoSecret        = "no_secret"        // there is no such secret, neither in the project nor for all
 )
 
 // Review is what there is to say of a text: all errors, and warnings.
@@ -87,6 +88,12 @@ func (p *Plan) uncovered(i int) []FieldError {
 // noEffect finds keys that a task of its type has no use for, and a noop that joins nothing.
 func (p *Plan) noEffect(i int) []FieldError {
 	t := &p.Definition.Tasks[i]
+	if _, ok := t.Spec.(scripted); t.Raw && !ok {
+		return []FieldError{{
+			Field: p.Definition.field(i) + ".raw", Code: CodeNoEffect, Args: Args{"task": t.Name, "key": "raw", "type": t.Type},
+			Message: `"raw" has no effect on ` + article(t.Type) + " " + t.Type + " task: it has no script",
+		}}
+	}
 	if t.Type != TypeNoop && !p.inMaster(i) {
 		return nil
 	}

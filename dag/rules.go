@@ -35,6 +35,7 @@ func (p *Plan) compile() []FieldError {
 		if t.When != "" {
 			errs = append(errs, p.condition(i, field+".when", t.When, &r.when)...)
 		}
+		errs = append(errs, p.retryCondition(i, &r.retry)...)
 		if t.Repeat.Until != "" {
 			errs = append(errs, p.condition(i, field+"."+untilField, t.Repeat.Until, &r.until)...)
 		}
@@ -160,6 +161,9 @@ func (r *rules) expressions(yield func(field string, e *expression.Expression)) 
 	}
 	if r.when != nil {
 		yield("when", r.when)
+	}
+	if r.retry != nil {
+		yield(retryWhen, r.retry)
 	}
 	if r.until != nil {
 		yield(untilField, r.until)

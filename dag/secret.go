@@ -137,9 +137,10 @@ func (r *resolver) sealed(holds *bool) func(name string) (string, *FieldError) {
 	}
 }
 
-// hush takes what was put in out of an error about a text that holds a secret.
+// hush takes what was put in out of an error about a text that holds a secret. One about a name shows
+// only that.
 func hush(err *FieldError, holds bool) *FieldError {
-	if err == nil || !holds {
+	if err == nil || !holds || err.Code == CodeUnknownName {
 		return err
 	}
 	return &FieldError{Field: err.Field, Code: err.Code, Message: "with its secrets put in, this is no value that fits here"}

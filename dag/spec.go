@@ -94,24 +94,7 @@ func checkScript(script string) []FieldError {
 	if strings.TrimSpace(script) == "" && script != "" {
 		return fail(document.CodeRequired, "the script is blank", "")
 	}
-	if at := strings.Index(script, "$["); at >= 0 {
-		return fail(document.CodeNotAvailable,
-			"time expressions ($[...]) are not replaced in scripts: use a variable such as ${system_biz_date}, or reckon with date", script[at:])
-	}
-	if dotted := dottedReference(script); dotted != "" {
-		return fail(document.CodeInvalid, "the script is run as it stands, "+document.Quoted(dotted)+" is not replaced: "+wayOut(dotted), dotted)
-	}
 	return nil
-}
-
-// wayOut says what to write in a script instead of a dotted reference.
-func wayOut(dotted string) string {
-	name := strings.TrimSuffix(strings.TrimPrefix(dotted, "${"), "}")
-	if strings.HasPrefix(name, "system.") {
-		return "use the variable " + strings.ReplaceAll(name, ".", "_")
-	}
-	last := name[strings.LastIndexByte(name, '.')+1:]
-	return "use the variable " + last + ", or set one of your own under env: (" + last + ": " + dotted + ")"
 }
 
 // eachText calls f with every text of a spec that takes ${name}, and stores what f

@@ -101,6 +101,9 @@ const (
 	ReasonExpired          Reason = "expired"           // nobody decided on an approval task in time
 	ReasonDiscarded        Reason = "discarded"         // the instance found no place, and its workflow's when_full is discard
 	ReasonReplaced         Reason = "replaced"          // a newer instance took its place
+	ReasonNotRetried       Reason = "not_retried"       // the task's retry policy does not follow such a failure by another attempt
+	ReasonDelayed          Reason = "delayed"           // the task is ready and waits for the end of its delay
+	ReasonQueueTimeout     Reason = "queue_timeout"     // no worker took the task in time
 )
 
 // StateInfo is one line of a state table.

@@ -63,6 +63,7 @@ type step struct {
 	queue []int // ended tasks whose successors are still to be told
 	// ending says that a failure ends the instance, by on_failure; ended that this has been carried out.
 	ending, ended bool
+	last          Attempt // that was made final last: what a retry policy looks at
 }
 
 // begin lets a round begin that was waited for until now: the first one, or a later one in serial_wait.
@@ -108,11 +109,12 @@ func (s *step) startRoots(all bool) {
 // assign gives a ready task to a worker.
 func (s *step) assign(ev Assign) {
 	t := s.task(ev.Task)
-	if t == nil || t.State != TaskReady || s.in.State != InstanceRunning || s.in.InMaster(ev.Task) ||
+	if t == nil || t.State != TaskReady || s.in.State != InstanceRunning || s.in.InMaster(ev.Task) || t.delayed() ||
 		ev.Token == "" || ev.Worker == "" {
 		s.fx.Stale = true
 		return
 	}
+	s.taken(ev.Task)
 	t.Attempt = Attempt{
 		Task: ev.Task, Number: t.Attempts + 1, Round: s.in.Round, Iteration: s.iterate(ev.Task),
 		Token: ev.Token, Worker: ev.Worker, Incarnation: ev.Incarnation,
@@ -155,6 +157,10 @@ func (s *step) activate(i int) (ended bool) {
 			return true
 		}
 	}
+	if s.in.plan.Definition.Tasks[i].Delay > 0 && !s.in.DryRun {
+		s.delay(i)
+		return false
+	}
 	if s.in.plan.here(i) && s.in.State == InstanceRunning {
 		return s.startHere(i)
 	}
@@ -167,9 +173,7 @@ func (s *step) activate(i int) (ended bool) {
 func (s *step) makeReady(i int, reason Reason) {
 	s.enter(i, TaskReady, reason)
 	s.in.Tasks[i].ReadyAt = s.now
-	if s.in.State == InstanceRunning {
-		s.do(Enqueue{Task: i})
-	}
+	s.offer(i)
 }
 
 // settle ends the round, or rests, once that is due. It is cheap but for the end itself.

@@ -55,11 +55,12 @@ func (t *TaskInstance) childKept() int64 {
 // launch starts an attempt that no worker holds.
 func (s *step) launch(ev Launch) {
 	t := s.task(ev.Task)
-	if t == nil || t.State != TaskReady || s.in.State != InstanceRunning || !s.parent(ev.Task) ||
+	if t == nil || t.State != TaskReady || t.delayed() || s.in.State != InstanceRunning || !s.parent(ev.Task) ||
 		ev.Child == nil && ev.Reason == "" && !s.in.Recovers(ev.Task) {
 		s.fx.Stale = true
 		return
 	}
+	s.taken(ev.Task)
 	child := t.Child
 	if ev.Child != nil {
 		child = ev.Child.ID

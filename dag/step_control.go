@@ -44,8 +44,8 @@ func (s *step) pause(by string) string {
 	s.enterInstance(InstancePausing, s.in.Reason, by)
 	s.orderAll(VerbPause)
 	for i := range s.in.Tasks {
-		if s.in.Tasks[i].State == TaskReady {
-			s.do(Dequeue{Task: i})
+		if t := &s.in.Tasks[i]; t.State == TaskReady && !t.delayed() {
+			s.takeBack(i)
 		}
 	}
 	return ResultApplied
@@ -65,7 +65,7 @@ func (s *step) resume(by string) string {
 	s.orderAll(VerbResume)
 	var ready []int // before a branch task makes others so
 	for i := range s.in.Tasks {
-		if s.in.Tasks[i].State == TaskReady {
+		if t := &s.in.Tasks[i]; t.State == TaskReady && !t.delayed() {
 			ready = append(ready, i)
 		}
 	}
@@ -74,7 +74,7 @@ func (s *step) resume(by string) string {
 			continue // a branch task that could not decide has ended the instance
 		}
 		if !s.in.plan.here(i) {
-			s.do(Enqueue{Task: i})
+			s.offer(i)
 		} else if s.startHere(i) {
 			s.spread(i)
 		}
@@ -207,8 +207,10 @@ func (s *step) force(i int, by string) string {
 // withdraw takes back what was asked for a task that is not live.
 func (s *step) withdraw(i int) {
 	t := &s.in.Tasks[i]
-	if t.State == TaskReady {
-		s.do(Dequeue{Task: i})
+	if t.delayed() {
+		s.do(Disarm{Timer: Timer{Kind: TimerDelay, Task: i, Number: t.Attempts}})
+	} else if t.State == TaskReady {
+		s.takeBack(i)
 	} else if t.State == TaskRetryWait {
 		s.do(Disarm{Timer: Timer{Kind: TimerRetry, Task: i, Number: t.Attempts}})
 	}

@@ -1,12 +1,6 @@
 package dag
 
-import (
-	"math"
-	"time"
-)
-
-// retryDelayCap caps a growing retry delay where the task names no cap of its own.
-const retryDelayCap = 24 * time.Hour
+import "slices"
 
 // live returns the task whose live attempt is exactly the one named, or nil. An attempt
 // without a token runs in the master: nobody can report on it.
@@ -181,7 +175,7 @@ func (s *step) gone(i int, state AttemptState, message string) {
 		s.fail(i, ReasonTimeout, message)
 	case killing:
 		s.killed(i, why)
-	case t.Lost >= lostLimit:
+	case t.Lost >= lostLimit, state == AttemptLost && s.in.plan.Definition.Tasks[i].OnLost == OnLostFail:
 		s.failForGood(i, ReasonWorkerLost, message)
 	default:
 		s.makeReady(i, reason)
@@ -208,7 +202,12 @@ func (s *step) endAttempt(i int, state AttemptState, reason Reason) {
 	}
 	t.FinishedAt = a.FinishedAt
 	s.fx.Attempts = append(s.fx.Attempts, *a)
-	t.Attempt = Attempt{}
+	if (state == AttemptFailed || state == AttemptLost) && s.in.plan.Definition.Tasks[i].Retry.Elsewhere {
+		t.AvoidWorker = a.Worker
+	} else if state == AttemptSuccess {
+		t.AvoidWorker = ""
+	}
+	s.last, t.Attempt = *a, Attempt{}
 }
 
 // succeed makes a task successful and tells its successors, unless it is to be repeated.
@@ -222,12 +221,25 @@ func (s *step) succeed(i int, outputs map[string]string) {
 	s.spread(i)
 }
 
-// fail follows a failed attempt by a retry, where one is left.
+// fail follows the failed attempt that was ended last by a retry, where one is left and the task's policy
+// wants it.
 func (s *step) fail(i int, reason Reason, message string) {
 	t := &s.in.Tasks[i]
-	retry := &s.in.plan.Definition.Tasks[i].Retry
+	def := &s.in.plan.Definition.Tasks[i]
+	retry := &def.Retry
+	if def.OnLost == OnLostFail && slices.Contains(lostReasons[:], reason) {
+		s.failForGood(i, ReasonWorkerLost, message)
+		return
+	}
 	if s.in.State == InstanceStopping || t.Retries >= retry.Count() {
 		s.failForGood(i, reason, message)
+		return
+	}
+	if why := s.in.unretried(i, &s.last); why != "" {
+		if message != "" {
+			why = message + "; " + why
+		}
+		s.failForGood(i, ReasonNotRetried, why)
 		return
 	}
 	t.Retries++
@@ -253,34 +265,4 @@ func (s *step) killed(i int, reason Reason) {
 	s.enter(i, TaskKilled, reason)
 	s.tell(i, "")
 	s.broken(i)
-}
-
-// Count returns how many retries are allowed.
-func (r *Retry) Count() int {
-	if len(r.Delays) > 0 {
-		return len(r.Delays)
-	}
-	return max(r.Times, 0)
-}
-
-// Wait returns how long the k-th retry (from 1) waits after the failure before it.
-func (r *Retry) Wait(k int) time.Duration {
-	if len(r.Delays) > 0 {
-		return max(r.Delays[min(k, len(r.Delays))-1], 0)
-	}
-	limit := r.MaxDelay
-	if limit <= 0 {
-		limit = retryDelayCap
-	}
-	if r.Delay <= 0 {
-		return 0
-	}
-	wait := float64(r.Delay)
-	if r.Backoff > 0 {
-		wait *= math.Pow(r.Backoff, float64(k-1))
-	}
-	if wait >= float64(limit) { // also where it overflowed to infinity
-		return limit
-	}
-	return time.Duration(wait)
 }

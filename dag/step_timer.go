@@ -59,7 +59,7 @@ func (s *step) timer(ev Timer) {
 	case TimerStop:
 		s.overdue()
 		return
-	case TimerRetry, TimerWait, TimerAttempt:
+	case TimerRetry, TimerWait, TimerAttempt, TimerDelay, TimerQueue:
 	default:
 		return
 	}
@@ -77,6 +77,10 @@ func (s *step) timer(ev Timer) {
 		s.succeed(ev.Task, nil)
 	case ev.Kind == TimerAttempt && t.State == TaskRunning && s.due(ev, t.Attempt.Deadline):
 		s.attemptOver(ev.Task)
+	case ev.Kind == TimerDelay && t.delayed() && s.due(ev, t.NextAt):
+		s.delayOver(ev.Task)
+	case ev.Kind == TimerQueue && t.State == TaskReady && !t.delayed() && s.due(ev, t.NextAt):
+		s.queueOver(ev.Task)
 	}
 }
 

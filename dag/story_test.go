@@ -133,7 +133,9 @@ func (s *story) command(words, more []string) {
 	case "wait":
 		s.wait(duration(s.t, arg(1)))
 	case "fire":
-		kind := map[string]TimerKind{"retry": TimerRetry, "wait": TimerWait, "timeout": TimerAttempt, "workflow": TimerInstance, "overdue": TimerStop}[arg(1)]
+		kind := map[string]TimerKind{
+			"retry": TimerRetry, "wait": TimerWait, "timeout": TimerAttempt, "workflow": TimerInstance, "overdue": TimerStop, "delay": TimerDelay, "queue": TimerQueue,
+		}[arg(1)]
 		if arg(2) == "" {
 			s.step(Timer{Kind: kind, Task: -1})
 			return
@@ -224,7 +226,7 @@ func (s *story) event(e Event) string {
 
 // act prints actions and does what concerns timers.
 func (s *story) act(actions []Action) {
-	kinds := map[TimerKind]string{TimerRetry: "retry", TimerWait: "wait", TimerAttempt: "timeout", TimerInstance: "workflow", TimerStop: "overdue"}
+	kinds := map[TimerKind]string{TimerRetry: "retry", TimerWait: "wait", TimerAttempt: "timeout", TimerInstance: "workflow", TimerStop: "overdue", TimerDelay: "delay", TimerQueue: "queue"}
 	for _, a := range actions {
 		switch a := a.(type) {
 		case Enqueue:

@@ -1,7 +1,6 @@
 package dag
 
 import (
-	"math"
 	"strings"
 	"time"
 
@@ -45,17 +44,18 @@ type taskCommon struct {
 	Retry        *retryText                      `json:"retry" editor:"retry" doc:"When a failed attempt is followed by another one."`
 	RepeatUntil  *repeatText                     `json:"repeat_until" editor:"repeat_until" advanced:"true" doc:"Runs the task again after each success, until a condition holds."`
 	Timeout      *timeoutText                    `json:"timeout" editor:"timeout" doc:"How long an attempt may run."`
+	QueueTimeout *timeoutText                    `json:"queue_timeout" editor:"timeout" advanced:"true" doc:"How long the task may be ready without a worker."`
+	Delay        *Duration                       `json:"delay" rule:"min=0s,max=30d" advanced:"true" doc:"How long the task waits before its first attempt of a round, once its needs let it run."`
+	OnLost       string                          `json:"on_lost" rule:"enum=retry|fail" default:"retry" advanced:"true" doc:"What follows when the worker is lost with the task: another attempt, or its failure, for what must not run twice."`
 	AllowFailure bool                            `json:"allow_failure" advanced:"true" doc:"The tasks below go on even if this one fails."`
 	Compensate   *compensateText                 `json:"compensate" advanced:"true" doc:"What undoes the task, where on_failure is compensate and the workflow fails after it succeeded."`
 	Disabled     bool                            `json:"disabled" advanced:"true" doc:"The task is passed over and counts as done."`
+	Raw          bool                            `json:"raw" advanced:"true" doc:"Each ${name} and $[...] in the script is replaced in its text before it runs. A value becomes part of the program: better use variables."`
 	WorkingDir   string                          `json:"working_dir" rule:"max=4096" pattern:"^(/|\\$\\{)" advanced:"true" doc:"A folder on the worker, as an absolute path."`
 
 	Environment document.Later `json:"environment"`
-	Delay       document.Later `json:"delay"`
 	Uses        document.Later `json:"uses"`
 	Cache       document.Later `json:"cache"`
-	OnLost      document.Later `json:"on_lost"`
-	Raw         document.Later `json:"raw"`
 }
 
 // taskText is a task with the keys of its type, which stand flat beside the others.
@@ -102,76 +102,4 @@ func (t *timeoutText) timeout() Timeout {
 		return Timeout{}
 	}
 	return Timeout{After: time.Duration(t.After), Action: TimeoutAction(t.Action)}
-}
-
-// retryText is either a number of retries with a growing wait, or a list of waits.
-type retryText struct {
-	Times    *int       `json:"times" rule:"min=0,max=100" doc:"How many attempts may follow the first one."`
-	Delay    *Duration  `json:"delay" rule:"min=0s,max=30d" doc:"The wait before the first retry; 30s where nothing is said."`
-	Backoff  *float64   `json:"backoff" rule:"min=1,max=100" advanced:"true" doc:"What each further wait is multiplied by; 1 where nothing is said."`
-	MaxDelay *Duration  `json:"max_delay" rule:"min=1ms,max=30d" advanced:"true" doc:"No wait is longer than this; 1d where nothing is said."`
-	Delays   []Duration `json:"delays" rule:"min=1,max=100" editor:"durations" advanced:"true" doc:"The wait before each retry; their number is the number of retries. Excludes all other keys."`
-}
-
-// defaultRetryDelay keeps a retry from running into the fault that it waits out.
-const defaultRetryDelay = 30 * time.Second
-
-// maxRetryDelay bounds one wait of a list; for the other waits the tags do.
-const maxRetryDelay = 30 * 24 * time.Hour
-
-// retryRules is retryText without its own check, so that the check can call the tags'.
-type retryRules retryText
-
-// CheckDocument checks that one of the two forms is used, and the waits of the list.
-func (r retryText) CheckDocument(at *document.Path) []FieldError {
-	rules := retryRules(r)
-	errs := document.Check(&rules, at)
-	others := r.Times != nil || r.Delay != nil || r.Backoff != nil || r.MaxDelay != nil
-	switch {
-	case r.Delays != nil && others:
-		errs = append(errs, FieldError{
-			Field: at.Key("delays").String(), Code: CodeConflict,
-			Message: `"delays" excludes "times", "delay", "backoff" and "max_delay": give the list or the others`,
-		})
-	case r.Delays == nil && r.Times == nil:
-		errs = append(errs, FieldError{
-			Field: at.String(), Code: document.CodeRequired, Message: `"times" is missing: how many attempts may follow the first one (or give "delays")`,
-		})
-	}
-	for i, d := range r.Delays {
-		if d < 0 || time.Duration(d) > maxRetryDelay {
-			errs = append(errs, FieldError{
-				Field: at.Key("delays").Index(i).String(), Code: document.CodeOutOfRange, Value: d.String(),
-				Message: "the wait is out of range: " + d.String() + ", allowed is 0s to 30d",
-			})
-		}
-	}
-	return errs
-}
-
-func (r *retryText) retry() Retry {
-	if r == nil {
-		return Retry{}
-	}
-	if r.Delays != nil {
-		out := Retry{Times: len(r.Delays), Delays: make([]time.Duration, len(r.Delays))}
-		for i, d := range r.Delays {
-			out.Delays[i] = time.Duration(d)
-		}
-		return out
-	}
-	out := Retry{Delay: defaultRetryDelay, Backoff: 1}
-	if r.Times != nil {
-		out.Times = *r.Times
-	}
-	if r.Delay != nil {
-		out.Delay = time.Duration(*r.Delay)
-	}
-	if r.Backoff != nil && !math.IsNaN(*r.Backoff) {
-		out.Backoff = *r.Backoff
-	}
-	if r.MaxDelay != nil {
-		out.MaxDelay = time.Duration(*r.MaxDelay)
-	}
-	return out
 }

@@ -110,7 +110,7 @@ func (c *compensateText) task(field string, of *Task, i int) (Task, []FieldError
 		WorkerGroup: c.WorkerGroup, Priority: priority, Retry: c.Retry.retry(), Timeout: c.Timeout.timeout(),
 		WorkingDir: c.WorkingDir, Spec: c.spec, Compensates: i + 1,
 	}
-	var errs []FieldError
+	errs := checkAsItStands(field, c.spec)
 	if c.WorkerGroup != DefaultWorkerGroup {
 		errs = append(errs, CheckName(field+".worker_group", c.WorkerGroup)...)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/porpoise/porpoise/dag/document"
 )
@@ -61,10 +62,17 @@ func (t *taskText) task(field string, out *Task) []FieldError {
 		WorkerGroup: t.WorkerGroup, Priority: priority,
 		Retry: t.Retry.retry(), Repeat: t.RepeatUntil.repeat(), Timeout: t.Timeout.timeout(),
 		Join: t.Join, When: t.When, Finally: t.Finally,
-		AllowFailure: t.AllowFailure, Disabled: t.Disabled,
+		QueueTimeout: t.QueueTimeout.timeout(), OnLost: OnLost(t.OnLost),
+		AllowFailure: t.AllowFailure, Disabled: t.Disabled, Raw: t.Raw,
 		WorkingDir: t.WorkingDir, Spec: t.spec,
 	}
+	if t.Delay != nil {
+		out.Delay = time.Duration(*t.Delay)
+	}
 	errs := CheckName(field+".name", t.Name)
+	if !t.Raw {
+		errs = append(errs, checkAsItStands(field, t.spec)...)
+	}
 	if t.WorkerGroup != DefaultWorkerGroup {
 		errs = append(errs, CheckName(field+".worker_group", t.WorkerGroup)...)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/porpoise/porpoise/dag/document"
 )
 
 // storyStart is the moment at which stories begin.
@@ -89,6 +91,9 @@ func parsePlan(t *testing.T, words, lines []string) *Plan {
 				task.Retry.Delays = append(task.Retry.Delays, duration(t, d))
 			}
 		}
+		task.Retry.OnExitCodes, task.Retry.NotOnExitCodes = codes(t, opt["on"]), codes(t, opt["not_on"])
+		task.Retry.When, task.Retry.Elsewhere = opt["retry_when"], opt["elsewhere"] != ""
+		task.Delay, task.QueueTimeout, task.OnLost = duration(t, opt["start_delay"]), timeout(t, opt["queue_timeout"]), OnLost(opt["on_lost"])
 		if until, ok := opt["until"]; ok {
 			task.Repeat = Repeat{Until: until, Max: 3, Delay: duration(t, opt["again"])}
 			task.Outputs = []string{"out"}
@@ -110,6 +115,20 @@ func parsePlan(t *testing.T, words, lines []string) *Plan {
 		def.Tasks = append(def.Tasks, undo(def, i))
 	}
 	return planOf(def)
+}
+
+// codes reads exit codes such as 75,1-3.
+func codes(t *testing.T, text string) []CodeRange {
+	t.Helper()
+	var texts []document.Text
+	for _, code := range names(text) {
+		texts = append(texts, document.Text(code))
+	}
+	ranges, errs := codeRanges(nil, texts)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	return ranges
 }
 
 // casesOf reads branches such as "x==1->a,b;y->c".

@@ -236,7 +236,7 @@ type dispatcher struct{ *dispatch.Dispatcher }
 func (d dispatcher) Offer(w engine.Work) (rpc.Process, bool) {
 	grant, ok := d.Dispatcher.Offer(dispatch.Item{
 		Key: dispatch.Key{Instance: w.Instance, Task: w.Task}, Group: w.Group,
-		InstancePriority: w.InstancePriority, TaskPriority: w.TaskPriority, ReadyAt: w.ReadyAt,
+		InstancePriority: w.InstancePriority, TaskPriority: w.TaskPriority, ReadyAt: w.ReadyAt, AvoidWorker: w.AvoidWorker,
 	})
 	return grant.Worker, ok
 }

@@ -33,11 +33,11 @@ var taskUpsert = &table{
 	keys: []string{"instance_id", "task_index"},
 	cols: []string{
 		"instance_id", "task_index", "name", "type", "state", "reason", "round", "attempts", "retries", "lost",
-		"ready_at", "next_at", "started_at", "finished_at", "outputs", "child_id", "iteration",
+		"ready_at", "next_at", "started_at", "finished_at", "outputs", "child_id", "iteration", "avoid_worker",
 	},
 	sets: []string{
 		"state", "reason", "round", "attempts", "retries", "lost", "ready_at", "next_at", "started_at", "finished_at", "outputs", "child_id",
-		"iteration",
+		"iteration", "avoid_worker",
 	},
 }
 
@@ -238,7 +238,7 @@ func appendTasks(args []any, t *Transition) []any {
 		r, def := &t.Instance.Tasks[i], &t.Plan.Definition.Tasks[i]
 		args = append(args, t.Instance.ID, int64(i), def.Name, def.Type, string(r.State), string(r.Reason), int64(r.Round), int64(r.Attempts),
 			int64(r.Retries), int64(r.Lost), int64(r.ReadyAt), int64(r.NextAt), int64(r.StartedAt), int64(r.FinishedAt), encodeMap(r.Outputs), r.Child,
-			int64(r.Iteration))
+			int64(r.Iteration), r.AvoidWorker)
 	}
 	return args
 }

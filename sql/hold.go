@@ -119,7 +119,7 @@ func (s *Store) moveMoments(ctx context.Context, tx *sqlTx, out *Released, ids [
 	from, to := int64(out.Was.Since), int64(out.At)
 	moves := []struct{ table, moment, began, key, states string }{
 		{"workflow_instance", "deadline", "started_at", "id", ""},
-		{"task_instance", "next_at", "CASE WHEN state = 'retry_wait' THEN finished_at ELSE started_at END", "instance_id", ""},
+		{"task_instance", "next_at", "CASE WHEN state = 'retry_wait' THEN finished_at WHEN state = 'ready' THEN ready_at ELSE started_at END", "instance_id", ""},
 		{"task_attempt", "deadline", "started_at", "instance_id", " AND finished_at = 0"},
 	}
 	for chunk := range slices.Chunk(ids, maxStatementRows) {

@@ -57,13 +57,13 @@ func (s *Store) Instance(ctx context.Context, id int64) (InstanceRow, error) {
 	return r, nil
 }
 
-const taskColumns = `instance_id, task_index, name, type, state, reason, round, attempts, retries, lost, ready_at, next_at, started_at, finished_at, outputs, child_id, iteration`
+const taskColumns = `instance_id, task_index, name, type, state, reason, round, attempts, retries, lost, ready_at, next_at, started_at, finished_at, outputs, child_id, iteration, avoid_worker`
 
 func scanTask(scan func(...any) error) (TaskRow, error) {
 	var t TaskRow
 	var outputs string
 	err := scan(&t.InstanceID, &t.Index, &t.Name, &t.Type, &t.State, &t.Reason, &t.Round, &t.Attempts, &t.Retries, &t.Lost,
-		&t.ReadyAt, &t.NextAt, &t.StartedAt, &t.FinishedAt, &outputs, &t.Child, &t.Iteration)
+		&t.ReadyAt, &t.NextAt, &t.StartedAt, &t.FinishedAt, &outputs, &t.Child, &t.Iteration, &t.AvoidWorker)
 	if err != nil {
 		return t, err
 	}

@@ -30,6 +30,8 @@ type Item struct {
 	InstancePriority dag.Priority
 	TaskPriority     dag.Priority
 	ReadyAt          dag.Millis
+	// AvoidWorker is the node that gets the item only while its group has no worker of another one.
+	AvoidWorker string
 }
 
 // Grant is a task given to a worker. It uses up one ask; Core.Refuse brings the ask back.
@@ -41,8 +43,8 @@ type Grant struct {
 // Core is the state of the dispatcher: steps in, grants out, no clock and no I/O. It
 // is not safe for concurrent use; Dispatcher is.
 //
-// Invariant: while a worker has an ask left, no group of it has a task queued, unless nothing is
-// given out at all.
+// Invariant: while a worker has an ask left, no group of it has a task queued that the worker may have,
+// unless nothing is given out at all.
 type Core struct {
 	held    bool
 	groups  map[string]*group
@@ -66,22 +68,28 @@ func NewCore() *Core {
 	return &Core{groups: make(map[string]*group), workers: make(map[rpc.Process]*worker)}
 }
 
-// Join adds a worker with no asks. A worker that is known is first removed.
-func (c *Core) Join(who rpc.Process, groups []string) {
-	c.Leave(who)
+// Join adds a worker with no asks. A worker that is known is first removed; the grants are of tasks that
+// waited for it alone in groups that it is no longer in.
+func (c *Core) Join(who rpc.Process, groups []string) []Grant {
+	left := c.remove(who)
 	w := &worker{Process: who, groups: slices.Clone(groups)}
 	c.workers[who] = w
 	for _, name := range w.groups {
 		g := c.group(name)
 		g.ring = append(g.ring, w)
 	}
+	return c.serve(left)
 }
 
-// Leave removes a worker and its asks. What it was granted is not the Core's concern.
-func (c *Core) Leave(who rpc.Process) {
+// Leave removes a worker and its asks. What it was granted is not the Core's concern. The grants are of
+// tasks that waited for it, as they should have gone elsewhere, where nobody else is left.
+func (c *Core) Leave(who rpc.Process) []Grant { return c.serve(c.remove(who)) }
+
+// remove forgets a worker and returns its groups.
+func (c *Core) remove(who rpc.Process) []string {
 	w := c.workers[who]
 	if w == nil {
-		return
+		return nil
 	}
 	delete(c.workers, who)
 	for _, name := range w.groups {
@@ -93,6 +101,24 @@ func (c *Core) Leave(who rpc.Process) {
 		}
 		c.tidy(name)
 	}
+	return w.groups
+}
+
+// serve gives out what asks can have in groups that a worker has left.
+func (c *Core) serve(names []string) []Grant {
+	var grants []Grant
+	for _, name := range names {
+		g := c.groups[name]
+		if g == nil || len(g.queue.items) == 0 {
+			continue
+		}
+		for _, w := range slices.Clone(g.ring) {
+			n := w.asks
+			w.asks = 0
+			grants = append(grants, c.Ask(w.Process, n)...)
+		}
+	}
+	return grants
 }
 
 // Ask adds n asks of a worker and returns the tasks that were waiting for them. An
@@ -108,32 +134,51 @@ func (c *Core) Ask(who rpc.Process, n int) []Grant {
 	}
 	var grants []Grant
 	for ; n > 0; n-- {
-		name := c.first(w.groups)
+		name, at := c.first(w)
 		if name == "" {
 			w.asks += n
 			break
 		}
-		g := c.groups[name]
-		item := heap.Pop(&g.queue).(Item)
+		item := heap.Remove(&c.groups[name].queue, at).(Item)
 		grants = append(grants, Grant{Item: item, Worker: who})
 		c.tidy(name)
 	}
 	return grants
 }
 
-// first returns the group whose first task comes before those of the other groups.
-func (c *Core) first(names []string) string {
-	best := ""
-	for _, name := range names {
+// first returns the group, and the place in its queue, of the first task that a worker may have.
+func (c *Core) first(w *worker) (best string, at int) {
+	for _, name := range w.groups {
 		g := c.groups[name]
-		if g == nil || len(g.queue.items) == 0 {
+		if g == nil {
 			continue
 		}
-		if best == "" || before(g.queue.items[0], c.groups[best].queue.items[0]) {
-			best = name
+		i := g.first(w.Node)
+		if i >= 0 && (best == "" || before(g.queue.items[i], c.groups[best].queue.items[at])) {
+			best, at = name, i
+		}
+	}
+	return best, at
+}
+
+// first returns the place of the first task that a node may have, or -1.
+func (g *group) first(node string) int {
+	best := -1
+	for i := range g.queue.items {
+		switch {
+		case g.avoids(&g.queue.items[i], node):
+		case i == 0:
+			return 0
+		case best < 0 || before(g.queue.items[i], g.queue.items[best]):
+			best = i
 		}
 	}
 	return best
+}
+
+// avoids says that an item waits for another node than this one.
+func (g *group) avoids(item *Item, node string) bool {
+	return item.AvoidWorker != "" && item.AvoidWorker == node && slices.ContainsFunc(g.ring, func(w *worker) bool { return w.Node != node })
 }
 
 // Recall takes back up to n asks of a worker and returns how many there were.
@@ -157,7 +202,7 @@ func (c *Core) Offer(item Item) (Grant, bool) {
 		}
 		w := g.ring[g.turn%len(g.ring)]
 		g.turn = (g.turn + 1) % len(g.ring)
-		if w.asks > 0 {
+		if w.asks > 0 && !g.avoids(&item, w.Node) {
 			w.asks--
 			return Grant{Item: item, Worker: w.Process}, true
 		}

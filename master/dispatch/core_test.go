@@ -85,7 +85,16 @@ func TestNoAskIsLostOrDoubled(t *testing.T) {
 		given := map[rpc.Process]int{} // asks that a worker should have left
 		memberOf := map[rpc.Process][]string{}
 		queued := map[Key]string{}
+		avoids := map[Key]string{} // the node that a task goes to only where nobody else is
 		next := 0
+		others := func(group, node string) bool {
+			for who, of := range memberOf {
+				if who.Node != node && slices.Contains(of, group) {
+					return true
+				}
+			}
+			return false
+		}
 		take := func(grants []Grant) {
 			for _, g := range grants {
 				if queued[g.Item.Key] == "" {
@@ -93,6 +102,9 @@ func TestNoAskIsLostOrDoubled(t *testing.T) {
 				}
 				if !slices.Contains(memberOf[g.Worker], g.Item.Group) {
 					t.Fatalf("worker %v of %v was granted a task of %s", g.Worker, memberOf[g.Worker], g.Item.Group)
+				}
+				if node := avoids[g.Item.Key]; node == g.Worker.Node && others(g.Item.Group, node) {
+					t.Fatalf("task %v was granted to the worker that it avoids", g.Item.Key)
 				}
 				delete(queued, g.Item.Key)
 				given[g.Worker]--
@@ -104,11 +116,11 @@ func TestNoAskIsLostOrDoubled(t *testing.T) {
 			case 0:
 				memberOf[who] = rapid.SliceOfNDistinct(rapid.SampledFrom(groups), 1, 3, rapid.ID[string]).Draw(t, "groups")
 				given[who] = 0
-				c.Join(who, memberOf[who])
+				take(c.Join(who, memberOf[who]))
 			case 1:
-				c.Leave(who)
 				delete(memberOf, who)
 				delete(given, who)
+				take(c.Leave(who))
 			case 2:
 				if n := rapid.IntRange(1, 3).Draw(t, "asks"); memberOf[who] != nil {
 					given[who] += n
@@ -117,6 +129,8 @@ func TestNoAskIsLostOrDoubled(t *testing.T) {
 			case 3, 4:
 				next++
 				it := item(next, rapid.SampledFrom(groups).Draw(t, "group"))
+				it.AvoidWorker = rapid.SampledFrom([]string{"", "", "w0", "w1"}).Draw(t, "avoid")
+				avoids[it.Key] = it.AvoidWorker
 				if grant, ok := c.Offer(it); ok {
 					queued[it.Key] = it.Group
 					take([]Grant{grant})
@@ -140,7 +154,7 @@ func TestNoAskIsLostOrDoubled(t *testing.T) {
 					t.Fatalf("asks of %v = %d, want %d", who, got, asks)
 				}
 				for key, group := range queued {
-					if asks > 0 && slices.Contains(memberOf[who], group) {
+					if asks > 0 && slices.Contains(memberOf[who], group) && (avoids[key] != who.Node || !others(group, who.Node)) {
 						t.Fatalf("task %v of %s waits while %v asks", key, group, who)
 					}
 				}
@@ -179,5 +193,29 @@ func TestAHeldCoreGivesOutNothingUntilItsRelease(t *testing.T) {
 	}
 	if given["w1"] != 2 || given["w2"] != 1 || c.Asks(rpc.Process{Node: "w2"}) != 1 || len(c.Release()) != 0 {
 		t.Errorf("the release gave %v and left %d asks, want 2 and 1, and 1 ask", given, c.Asks(rpc.Process{Node: "w2"}))
+	}
+}
+
+func TestAnotherWorkerIsTriedWhileThereIsOne(t *testing.T) {
+	t.Parallel()
+	c := NewCore()
+	failed, other := rpc.Process{Node: "w1"}, rpc.Process{Node: "w2"}
+	c.Join(failed, []string{"g"})
+	c.Join(other, []string{"g"})
+	c.Ask(failed, 2)
+	retried := item(1, "g")
+	retried.AvoidWorker = failed.Node
+	if grant, ok := c.Offer(retried); ok {
+		t.Fatalf("%v was given to the worker on which it failed", grant)
+	}
+	if grant, ok := c.Offer(item(2, "g")); !ok || grant.Worker != failed {
+		t.Errorf("the next task was not given past the one that waits: %v, %v", grant, ok)
+	}
+	if grants := c.Ask(other, 1); len(grants) != 1 || grants[0].Item.Instance != 1 {
+		t.Errorf("the other worker got %v, want the task that waited for it", grants)
+	}
+	c.Offer(retried)
+	if grants := c.Leave(other); len(grants) != 1 || grants[0].Worker != failed {
+		t.Errorf("when nobody else is left, it is given as %v, want to %v", grants, failed)
 	}
 }

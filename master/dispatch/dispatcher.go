@@ -59,9 +59,12 @@ func New() *Dispatcher { return &Dispatcher{core: NewCore()} }
 // Join adds a worker with no asks and tells it at once of what waits.
 func (d *Dispatcher) Join(who rpc.Process, groups []string) {
 	d.mu.Lock()
-	d.core.Join(who, groups)
+	grants := d.given(d.core.Join(who, groups))
 	queued := d.core.Queued()
 	d.mu.Unlock()
+	for _, grant := range grants {
+		d.Deliver(grant)
+	}
 	for _, name := range groups {
 		if queued[name] > 0 {
 			d.Notify(Notice{Worker: who, Group: name, Count: queued[name]})
@@ -69,11 +72,22 @@ func (d *Dispatcher) Join(who rpc.Process, groups []string) {
 	}
 }
 
-// Leave removes a worker.
+// Leave removes a worker, and delivers the tasks that waited for it.
 func (d *Dispatcher) Leave(who rpc.Process) {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.core.Leave(who)
+	grants := d.given(d.core.Leave(who))
+	d.mu.Unlock()
+	for _, grant := range grants {
+		d.Deliver(grant)
+	}
+}
+
+// given are the grants that may be delivered: none once tasks are no longer given out.
+func (d *Dispatcher) given(grants []Grant) []Grant {
+	if d.stopped {
+		return nil
+	}
+	return grants
 }
 
 // Ask adds n asks of a worker and delivers the tasks that waited for them.

@@ -76,6 +76,7 @@ type Work struct {
 	InstancePriority dag.Priority
 	TaskPriority     dag.Priority
 	ReadyAt          dag.Millis
+	AvoidWorker      string // the node that it goes to only where its group has no other; empty for none
 }
 
 // Dispatcher matches ready tasks with asking workers. A task that Offer does not place

@@ -21,7 +21,7 @@ const (
 )
 
 // Evict takes instances out of memory that only wait for a moment: for the end of a retry's delay,
-// of a wait task, of the whole's time. Their rows keep their owner, and the wheel keeps the moment,
+// of a task's own, of a wait task, of the whole's time. Their rows keep their owner, and the wheel keeps the moment,
 // which brings them back, as a wish or a report does.
 func (e *Engine) Evict(now time.Time) {
 	e.mu.Lock()
@@ -58,7 +58,12 @@ func passive(in *dag.Instance) bool {
 	armed := false
 	for i := range in.Tasks {
 		switch in.Tasks[i].State {
-		case dag.TaskReady, dag.TaskDispatched, dag.TaskKilling:
+		case dag.TaskReady:
+			if !in.Delayed(i) {
+				return false
+			}
+			armed = true
+		case dag.TaskDispatched, dag.TaskKilling:
 			return false
 		case dag.TaskRunning:
 			if in.Tasks[i].Attempt.Worker != "" {

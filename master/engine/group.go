@@ -221,7 +221,7 @@ func (e *Engine) placed(instance int64, task int, name int64) {
 
 // runnable says that a task may be given to a worker.
 func (a *actor) runnable(task int) bool {
-	return a.in.State == dag.InstanceRunning && a.in.Tasks[task].State == dag.TaskReady
+	return a.in.State == dag.InstanceRunning && a.in.Tasks[task].State == dag.TaskReady && !a.in.Delayed(task)
 }
 
 // gate says whether a ready task may be offered to the dispatcher. One that needs places asks for them

@@ -183,7 +183,7 @@ func (e *Engine) work(a *actor, task int) Work {
 	return Work{
 		Instance: a.in.ID, Task: task, Group: a.in.GroupOf(task),
 		InstancePriority: a.in.Priority, TaskPriority: a.plan.Definition.Tasks[task].Priority,
-		ReadyAt: a.in.Tasks[task].ReadyAt,
+		ReadyAt: a.in.Tasks[task].ReadyAt, AvoidWorker: a.in.Tasks[task].AvoidWorker,
 	}
 }
 

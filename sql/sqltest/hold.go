@@ -24,6 +24,14 @@ func (b *bench) hasWaits(o owned, began dag.Millis) {
 	b.must(b.commit(failed))
 }
 
+// isDelayed gives an instance a task whose delay began at began.
+func (b *bench) isDelayed(o owned, began dag.Millis) {
+	b.t.Helper()
+	delayed := b.step(o, 0, dag.TaskReady)
+	o.Tasks[0].Reason, o.Tasks[0].ReadyAt, o.Tasks[0].NextAt, o.Tasks[0].AvoidWorker = dag.ReasonDelayed, began, began+20_000, "w9"
+	b.must(b.commit(delayed))
+}
+
 // waits are the moments that hasWaits has set, as they are now.
 func (b *bench) waits(id int64) (instance, attempt, retry dag.Millis) {
 	b.t.Helper()
@@ -37,7 +45,7 @@ func (b *bench) waits(id int64) (instance, attempt, retry dag.Millis) {
 }
 
 func aReleaseMovesWhatTheHoldTook(t *testing.T, b *bench) {
-	before, within, foreign := b.take("m1:a"), b.take("m1:a"), b.take("m2:b")
+	before, within, delayed, foreign := b.take("m1:a"), b.take("m1:a"), b.take("m1:a"), b.take("m2:b")
 	b.hasWaits(before, 1000)
 	h, began, err := b.SetHold(b.ctx, "ann", "upgrade")
 	b.must(err)
@@ -48,10 +56,14 @@ func aReleaseMovesWhatTheHoldTook(t *testing.T, b *bench) {
 		t.Errorf("held again: %+v, began %v, %v; want the first", again, began, err)
 	}
 	b.hasWaits(within, h.Since+7)
+	b.isDelayed(delayed, h.Since+7)
 	got, err := b.ReleaseHold(b.ctx)
 	b.must(err)
-	if got.Was != h || got.Instances != 3 || got.Moments != 6 {
-		t.Errorf("released %+v, want 3 instances and 6 moments", got)
+	if got.Was != h || got.Instances != 4 || got.Moments != 7 {
+		t.Errorf("released %+v, want 4 instances and 7 moments", got)
+	}
+	if tasks, _, err := b.Tasks(b.ctx, delayed.ID, sql.Page{Limit: 10}); err != nil || tasks[0].NextAt != got.At+20_000 || tasks[0].AvoidWorker != "w9" {
+		t.Errorf("the delay that began within the hold became %+v, %v at %d", tasks, err, got.At)
 	}
 	length := got.At - h.Since
 	if in, a, r := b.waits(before.ID); in != 500_000+length || a != 61_000+length || r != 31_000+length {

@@ -6,7 +6,7 @@ var core = []mutant{
 	{"a paused instance gives out work", "step.go", `t.State != TaskReady || s.in.State != InstanceRunning || s.in.InMaster`, `t.State != TaskReady || s.in.InMaster`},
 	{"a task is assigned twice", "step.go", `t == nil || t.State != TaskReady ||`, `t == nil || t.State != TaskReady && t.State != TaskDispatched ||`},
 	{"a disabled task runs", "step.go", `if s.in.plan.Definition.Tasks[i].Disabled {`, `if false {`},
-	{"pausing offers what becomes ready", "step.go", "	if s.in.State == InstanceRunning {\n		s.do(Enqueue{Task: i})\n	}", "	s.do(Enqueue{Task: i})"},
+	{"pausing offers what becomes ready", "step_ready.go", "	if s.in.State != InstanceRunning {\n		return\n	}\n	s.do(Enqueue", "	s.do(Enqueue"},
 	{"a failure blocks only its next tasks", "join.go", "			if s.meet(n) {\n				s.queue = append(s.queue, n)\n			}", "			s.meet(n)"},
 	{"on_failure end is ignored", "join.go", `s.killAll(ReasonWorkflowFailed, false)`, `_ = i`},
 	{"paused before the workers are done", "step.go", `in.State == InstancePausing && in.active == 0`, `in.State == InstancePausing`},
@@ -22,7 +22,7 @@ var core = []mutant{
 	{"running comes back after killing", "step_report.go", `if t.State == TaskDispatched {`, `if t.State != TaskRunning {`},
 	{"one retry too many", "step_report.go", `t.Retries >= retry.Count()`, `t.Retries > retry.Count()`},
 	{"every retry waits as the first", "step_report.go", `s.now.Add(retry.Wait(t.Retries))`, `s.now.Add(retry.Wait(1))`},
-	{"a retry delay has no limit", "step_report.go", `if wait >= float64(limit)`, `if wait >= float64(retryDelayCap)`},
+	{"a retry delay has no limit", "retry.go", `if wait >= float64(limit)`, `if wait >= float64(retryDelayCap)`},
 	{"a killed task is retried", "step_report.go", "		s.endAttempt(r.Task, AttemptKilled, reason)\n		s.killed(r.Task, reason)", "		s.endAttempt(r.Task, AttemptKilled, reason)\n		s.fail(r.Task, reason, r.Message)"},
 	{"a lost worker burns a retry", "step_report.go", "		t.Lost++\n", "		t.Lost++\n		t.Retries++\n"},
 	{"a loss undoes a kill", "step_report.go", `killing, why := t.State == TaskKilling, t.Attempt.KillReason`, `killing, why := false, t.Attempt.KillReason`},
@@ -44,8 +44,8 @@ var core = []mutant{
 		}
 		return
 	}`, ``},
-	{"pause leaves its offers standing", "step_control.go", "			s.do(Dequeue{Task: i})\n		}\n	}\n	return", "		}\n	}\n	return"},
-	{"resume offers nothing", "step_control.go", `s.do(Enqueue{Task: i})`, `_ = i`},
+	{"pause leaves its offers standing", "step_ready.go", "	s.do(Dequeue{Task: i})\n	s.taken(i)", "	s.taken(i)"},
+	{"resume offers nothing", "step_control.go", `s.offer(i)`, `_ = i`},
 	{"a stop lets a timed out task retry", "step_control.go", `} else if t.Attempt.KillReason == ReasonTimeout {`, `} else if false {`},
 	{"a forced stop tells no worker", "step_control.go", "	s.tellToEnd(a, true)\n	s.endAttempt", "	s.endAttempt"},
 	{"a running task can be skipped", "step_control.go", "	case TaskDispatched, TaskRunning, TaskKilling:\n		return ResultNotSkippable\n	case TaskSuccess, TaskForcedSuccess, TaskFailed,", "	case TaskDispatched, TaskRunning, TaskKilling:\n	case TaskSuccess, TaskForcedSuccess, TaskFailed,"},

@@ -17,6 +17,7 @@ var targets = []target{
 	// Shrinking a random counterexample takes long, and nobody will read it.
 	{pkg: "dag", args: []string{"-rapid.shrinktime=1ms", "-rapid.nofailfile"}, mutants: core},
 	{pkg: "dag", args: []string{"-rapid.shrinktime=1ms", "-rapid.nofailfile"}, mutants: family},
+	{pkg: "dag", args: []string{"-rapid.shrinktime=1ms", "-rapid.nofailfile"}, mutants: policies},
 	{pkg: "master/slot", args: []string{"-rapid.shrinktime=1ms", "-rapid.nofailfile", "-slot.seeds=500"}, mutants: barrier},
 	simulated("sql", rows),
 	simulated("master/engine", engine),

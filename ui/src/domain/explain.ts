@@ -49,6 +49,8 @@ export const whyKeys = [
   "waitingBegin",
   "waitingItself",
   "ready",
+  "delayed",
+  "readyElsewhere",
   "dispatched",
   "running",
   "runningWait",
@@ -116,6 +118,8 @@ const table: Record<string, Choose> = {
   not_in_scope: always("notInScope"),
   waiting: (e, args) => (args.needs !== undefined ? "waiting" : (e.causes ?? []).length > 0 ? "waitingBegin" : "waitingItself"),
   ready: always("ready"),
+  delayed: always("delayed"),
+  ready_elsewhere: always("readyElsewhere"),
   dispatched: always("dispatched"),
   running: (_, args) =>
     args.task === undefined
@@ -226,6 +230,8 @@ export function remedyOf(e: Explanation): Remedy | undefined {
       return task === undefined ? { verb: "resume" } : undefined;
     case "retry_wait":
     case "ready":
+    case "delayed":
+    case "ready_elsewhere":
       return task === undefined ? undefined : { verb: "skip", task };
     default:
       return undefined;

@@ -29,7 +29,7 @@ const serverOnly: readonly RegExp[] = [
   /^scripts: .*script required$/,
   /^wait: .*for required$/,
   /\.(then\[\d+\]|else\[\d+\]|when|join|condition) (unknown_task|duplicate_edge)$/,
-  /^compensate: .*\.compensate\./,
+  /^(compensate|raw scripts): .*\.compensate\./,
 ];
 
 describe("findings of the page itself", () => {

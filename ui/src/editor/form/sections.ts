@@ -28,6 +28,7 @@ const ofTask: Readonly<Record<string, Tab>> = {
   retry: "retry",
   repeat_until: "retry",
   timeout: "retry",
+  queue_timeout: "retry",
   delay: "retry",
   allow_failure: "retry",
   on_lost: "retry",

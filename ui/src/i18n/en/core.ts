@@ -159,6 +159,9 @@ export const core = {
   "reason.expired": "nobody decided on it in time",
   "reason.discarded": "there was no place for it",
   "reason.replaced": "a newer instance took its place",
+  "reason.not_retried": "its retry policy excludes such a failure",
+  "reason.delayed": "waits for the end of its delay",
+  "reason.queue_timeout": "no worker took it in time",
 
   "today.title": "Today",
   "today.failed": "Failed in the last 24 hours",

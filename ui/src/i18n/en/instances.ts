@@ -130,6 +130,8 @@ export const instances = {
   "why.waiting_other": "{{task}} waits for {{count}} tasks that it needs",
   "why.waitingBegin": "{{task}} waits for its instance to begin",
   "why.waitingItself": "{{task}} is itself waiting",
+  "why.delayed": "{{task}} is delayed and may start in {{left}}",
+  "why.readyElsewhere": "{{task}} is ready and waits for another worker than {{worker}}, while its group has one",
   "why.ready": "{{task}} is ready and waits for a worker",
   "why.dispatched": "attempt {{attempt}} of {{task}} is on its way to worker {{worker}}",
   "why.running": "attempt {{attempt}} of {{task}} runs on worker {{worker}}",

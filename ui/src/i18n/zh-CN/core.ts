@@ -160,6 +160,9 @@ export const core: Record<keyof typeof en, string> = {
   "reason.expired": "没有人及时审批",
   "reason.discarded": "没有空余名额",
   "reason.replaced": "被较新的实例取代",
+  "reason.not_retried": "重试策略不重试此类失败",
+  "reason.delayed": "等待延迟结束",
+  "reason.queue_timeout": "没有 worker 及时接收",
 
   "today.title": "今日",
   "today.failed": "最近 24 小时失败",

@@ -130,6 +130,8 @@ export const instances: Record<keyof typeof en, string> = {
   "why.waiting_other": "{{task}} 在等待 {{count}} 个上游任务",
   "why.waitingBegin": "{{task}} 在等待实例开始",
   "why.waitingItself": "{{task}} 自身也在等待",
+  "why.delayed": "{{task}} 已延迟,{{left}} 后可开始",
+  "why.readyElsewhere": "{{task}} 已就绪,组内有其他 worker 时等待 {{worker}} 以外的 worker",
   "why.ready": "{{task}} 已就绪,等待 worker",
   "why.dispatched": "{{task}} 的第 {{attempt}} 次尝试正发往 worker {{worker}}",
   "why.running": "{{task}} 的第 {{attempt}} 次尝试在 worker {{worker}} 上运行",

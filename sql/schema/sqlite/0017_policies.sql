@@ -1,0 +1,4 @@
+-- +goose Up
+
+-- The node whose attempt failed last, where the task's next attempt goes to another one; '' for none.
+ALTER TABLE task_instance ADD COLUMN avoid_worker TEXT NOT NULL DEFAULT '';
