@@ -305,8 +305,8 @@ func (r *reader) outputs(field string, def *dag.Task, t *resultText) map[string]
 	if len(t.Outputs) == 0 {
 		return nil
 	}
-	if t.State != endSuccess {
-		r.fail(field+".outputs", dag.CodeConflict, "only a success puts something out", "")
+	if t.State != endSuccess && (t.State != endFailed || onMaster(def.Type)) {
+		r.fail(field+".outputs", dag.CodeConflict, "only a success puts something out, or a failure on a worker", "")
 	}
 	out := make(map[string]string, len(t.Outputs))
 	for _, o := range t.Outputs {

@@ -50,7 +50,7 @@ type resultText struct {
 	ExitCode *int                            `json:"exit_code" rule:"min=1,max=255" doc:"Of a failed script; 1 where nothing is said."`
 	Reason   string                          `json:"reason" rule:"max=64" doc:"Why it failed, such as http_status; exit_code where nothing is said, of http tasks http_status."`
 	Message  string                          `json:"message" rule:"max=4096" doc:"One line for people."`
-	Outputs  document.Entries[document.Text] `json:"outputs" rule:"max=100" doc:"What it puts out, of the names that the task declares."`
+	Outputs  document.Entries[document.Text] `json:"outputs" rule:"max=100" doc:"What it puts out, of the names that the task declares; a failure may, too, for the condition of its retry."`
 	Takes    *document.Duration              `json:"takes" rule:"min=0s,max=365d" doc:"How long it runs on the trial's clock; no time where nothing is said."`
 	Times    *int                            `json:"times" rule:"min=1,max=1000" doc:"How many attempts in a row end so; 1 where nothing is said. The last of a list holds for all that follow."`
 }

@@ -202,6 +202,22 @@ cases:
     secrets: {db: hidden}
     expect: {tasks: {dump: {env: {PASSWORD: hidden}}}}
 `},
+		"a delay, and failures that are not worth another attempt": {`
+name: policies
+tasks:
+  - {name: load, type: shell, script: x, delay: 5m, outputs: [fault], retry: {times: 3, delay: 1m, not_on_exit_codes: [2], when: '(fault ?? "") != "data"'}}
+`, `
+cases:
+  - name: it waits before its first attempt alone
+    tasks: {load: [failed, success]}
+    expect: {state: success, took: 6m, tasks: {load: {started: 5m, attempts: 2}}}
+  - name: a fault of the data
+    tasks: {load: [failed, {state: failed, outputs: {fault: data}}]}
+    expect: {state: failed, took: 6m, tasks: {load: {reason: not_retried, attempts: 2}}}
+  - name: an exit code that says so
+    tasks: {load: {state: failed, exit_code: 2}}
+    expect: {state: failed, took: 5m, tasks: {load: {reason: not_retried, attempts: 1}}}
+`},
 		"loops": {`
 name: poll
 tasks:
@@ -321,7 +337,7 @@ cases:
     tasks:
       exctract: success
       report: timeout
-      call: [{state: stopped}, {state: failed, outputs: {body: x}, takes: -1s}]
+      call: [{state: stopped}, {state: lost, outputs: {body: x}, takes: -1s}]
       extract: {outputs: {row: 1}, exit_code: 2}
     control: [{verb: stopp}, {at: 1m, verb: kill, tasks: [cal]}]
     start_tasks: [reprot]
