@@ -79,7 +79,7 @@ func (a *agent) take(step, key, order, of string) (status int, answer string, be
 	a.calls[at]++
 	call, digit := a.calls[at], order[len(order)-1]
 	if step == "ship" && strings.HasPrefix(order, "B") && a.out {
-		return http.StatusUnprocessableEntity, "we do not ship this", answered
+		return http.StatusUnprocessableEntity, "permanent: we do not ship this", answered
 	}
 	if call == 1 && (digit == '1' || digit == '3') {
 		return http.StatusServiceUnavailable, "not now", answered
@@ -124,7 +124,7 @@ func (a *agent) times(step, order string) int {
 // kills the node on the way.
 func TestOrdersArePlacedOnceByAFlakyAgent(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	s := standalone(ctx, t)
 	saveExample(ctx, t, s.Client, "order")
@@ -163,7 +163,7 @@ func TestOrdersArePlacedOnceByAFlakyAgent(t *testing.T) {
 // has mended what was wrong.
 func TestAPermanentErrorUndoesAnOrderAndARecoverPlacesIt(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	s := standalone(ctx, t)
 	saveExample(ctx, t, s.Client, "order")

@@ -3,6 +3,7 @@ package trial
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -162,7 +163,7 @@ func (j *judge) task(field string, i int, e *expectTaskText) {
 	}
 	j.moment(field+".started", e.Started, s.first)
 	j.moment(field+".ended", e.Ended, t.FinishedAt)
-	j.values(field+".env", texts(e.Env), s.run.Env)
+	j.values(field+".env", texts(e.Env), envOf(s.run))
 	j.values(field+".spec", texts(e.Spec), specOf(s.run.Spec))
 	j.values(field+".params", texts(e.Params), s.params)
 	j.values(field+".outputs", texts(e.Outputs), t.Outputs)
@@ -214,6 +215,15 @@ func (j *judge) values(field string, want []pair, got map[string]string) {
 		}
 		j.fail(document.FieldKey(field, p.name), document.Quoted(p.value), shown, hint)
 	}
+}
+
+// envOf is what a script sees, secrets too: those of a trial are made up.
+func envOf(run dag.TaskRun) map[string]string {
+	env := maps.Clone(run.Env)
+	if env != nil {
+		maps.Copy(env, run.SecretEnv)
+	}
+	return env
 }
 
 // specOf is a spec by its keys: a text as it is, anything else as JSON.

@@ -123,6 +123,7 @@ func (r *reader) facts(field string, t *caseText, each *eachText) dag.Facts {
 			f.ProjectParams[p.Name] = string(p.Value)
 		}
 	}
+	f.Secrets = r.secrets(field, t, each)
 	zone, at := t.Timezone, field+".timezone"
 	if zone == "" {
 		zone, at = each.Timezone, "each.timezone"
@@ -135,6 +136,34 @@ func (r *reader) facts(field string, t *caseText, each *eachText) dag.Facts {
 		f.Location = location
 	}
 	return f
+}
+
+// secrets are the values of all secrets that the workflow names: those that are given, and made-up ones.
+func (r *reader) secrets(field string, t *caseText, each *eachText) map[string]string {
+	values := map[string]string{}
+	var known []string
+	for i := range r.names {
+		for _, name := range r.plan.Secrets(i) {
+			if _, twice := values[name]; !twice {
+				values[name] = "secret-" + name
+				known = append(known, name)
+			}
+		}
+	}
+	for k, given := range []document.Entries[document.Text]{each.Secrets, t.Secrets} {
+		at := []string{"each", field}[k] + ".secrets"
+		for _, s := range given {
+			if _, named := values[s.Name]; !named {
+				message := "no task names a secret " + document.Quoted(s.Name)
+				if near := document.Nearest(s.Name, known); near != "" {
+					message += "; did you mean " + document.Quoted(near) + "?"
+				}
+				r.fail(document.FieldKey(at, s.Name), dag.CodeUnknownName, message, s.Name)
+			}
+			values[s.Name] = string(s.Value)
+		}
+	}
+	return values
 }
 
 // task finds a task by its name.
@@ -276,8 +305,8 @@ func (r *reader) outputs(field string, def *dag.Task, t *resultText) map[string]
 	if len(t.Outputs) == 0 {
 		return nil
 	}
-	if t.State != endSuccess {
-		r.fail(field+".outputs", dag.CodeConflict, "only a success puts something out", "")
+	if t.State != endSuccess && (t.State != endFailed || onMaster(def.Type)) {
+		r.fail(field+".outputs", dag.CodeConflict, "only a success puts something out, or a failure on a worker", "")
 	}
 	out := make(map[string]string, len(t.Outputs))
 	for _, o := range t.Outputs {

@@ -18,6 +18,7 @@ type suiteText struct {
 type eachText struct {
 	Params        document.Entries[dag.ValueText] `json:"params" rule:"max=1000" doc:"Start parameters by name."`
 	ProjectParams document.Entries[document.Text] `json:"project_params" rule:"max=1000" doc:"Parameters of the project by name."`
+	Secrets       document.Entries[document.Text] `json:"secrets" rule:"max=1000" doc:"Values of secrets by name; one that is not given is secret-NAME."`
 	ScheduleTime  dag.Moment                      `json:"schedule_time" doc:"The moment that the run is about, such as 2026-03-29T04:00:00Z; nothing for a start by hand."`
 	Now           dag.Moment                      `json:"now" doc:"The moment of the start; where nothing is said the schedule time, else 2026-01-01T00:00:00Z."`
 	Timezone      string                          `json:"timezone" rule:"max=64" doc:"The timezone whose calendar dates are of, such as Europe/Berlin; UTC where nothing is said."`
@@ -29,6 +30,7 @@ type caseText struct {
 	Name          string                          `json:"name" rule:"required,max=256" doc:"What the case shows; unique in the file."`
 	Params        document.Entries[dag.ValueText] `json:"params" rule:"max=1000" doc:"Start parameters by name."`
 	ProjectParams document.Entries[document.Text] `json:"project_params" rule:"max=1000" doc:"Parameters of the project by name."`
+	Secrets       document.Entries[document.Text] `json:"secrets" rule:"max=1000" doc:"Values of secrets by name; one that is not given is secret-NAME."`
 	ScheduleTime  dag.Moment                      `json:"schedule_time" doc:"The moment that the run is about, such as 2026-03-29T04:00:00Z; nothing for a start by hand."`
 	Now           dag.Moment                      `json:"now" doc:"The moment of the start; where nothing is said the schedule time, else 2026-01-01T00:00:00Z."`
 	Timezone      string                          `json:"timezone" rule:"max=64" doc:"The timezone whose calendar dates are of, such as Europe/Berlin; UTC where nothing is said."`
@@ -48,7 +50,7 @@ type resultText struct {
 	ExitCode *int                            `json:"exit_code" rule:"min=1,max=255" doc:"Of a failed script; 1 where nothing is said."`
 	Reason   string                          `json:"reason" rule:"max=64" doc:"Why it failed, such as http_status; exit_code where nothing is said, of http tasks http_status."`
 	Message  string                          `json:"message" rule:"max=4096" doc:"One line for people."`
-	Outputs  document.Entries[document.Text] `json:"outputs" rule:"max=100" doc:"What it puts out, of the names that the task declares."`
+	Outputs  document.Entries[document.Text] `json:"outputs" rule:"max=100" doc:"What it puts out, of the names that the task declares; a failure may, too, for the condition of its retry."`
 	Takes    *document.Duration              `json:"takes" rule:"min=0s,max=365d" doc:"How long it runs on the trial's clock; no time where nothing is said."`
 	Times    *int                            `json:"times" rule:"min=1,max=1000" doc:"How many attempts in a row end so; 1 where nothing is said. The last of a list holds for all that follow."`
 }

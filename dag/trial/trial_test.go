@@ -180,6 +180,44 @@ cases:
   - name: where nothing is said they approve
     expect: {state: success, tasks: {go: {env: {percent: 10}}}}
 `},
+		"a case starts at its schedule time, or now": {`
+name: until
+tasks: [{name: rest, type: wait, until: "2026-03-01T01:00:00Z"}]
+`, `
+cases:
+  - {name: at the schedule time, schedule_time: "2026-03-01T00:30:00Z", expect: {took: 30m}}
+  - {name: later than that, schedule_time: "2026-03-01T00:30:00Z", now: "2026-03-01T00:40:00Z", expect: {took: 20m}}
+  - {name: at a moment of its own, expect: {took: 59d1h}}
+`},
+		"secrets are made up, or given": {`
+name: pay
+tasks:
+  - {name: call, type: http, url: "https://pay.example/", headers: {Authorization: "Bearer ${secret.token}"}}
+  - {name: dump, type: shell, needs: [call], script: x, env: {PASSWORD: "${secret.db}"}}
+`, `
+cases:
+  - name: made up
+    expect: {state: success, tasks: {call: {spec: {headers: '{"Authorization":"Bearer secret-token"}'}}, dump: {env: {PASSWORD: secret-db}}}}
+  - name: given
+    secrets: {db: hidden}
+    expect: {tasks: {dump: {env: {PASSWORD: hidden}}}}
+`},
+		"a delay, and failures that are not worth another attempt": {`
+name: policies
+tasks:
+  - {name: load, type: shell, script: x, delay: 5m, outputs: [fault], retry: {times: 3, delay: 1m, not_on_exit_codes: [2], when: '(fault ?? "") != "data"'}}
+`, `
+cases:
+  - name: it waits before its first attempt alone
+    tasks: {load: [failed, success]}
+    expect: {state: success, took: 6m, tasks: {load: {started: 5m, attempts: 2}}}
+  - name: a fault of the data
+    tasks: {load: [failed, {state: failed, outputs: {fault: data}}]}
+    expect: {state: failed, took: 6m, tasks: {load: {reason: not_retried, attempts: 2}}}
+  - name: an exit code that says so
+    tasks: {load: {state: failed, exit_code: 2}}
+    expect: {state: failed, took: 5m, tasks: {load: {reason: not_retried, attempts: 1}}}
+`},
 		"loops": {`
 name: poll
 tasks:
@@ -240,6 +278,15 @@ func TestWhatComesOtherwiseIsTold(t *testing.T) {
 	}
 }
 
+func TestAnAnswerThatMustCome(t *testing.T) {
+	t.Parallel()
+	suite := read(t, load, "cases:\n  - {name: one, control: [{at: 1h, verb: stop}], expect: success}")
+	out := suite.Run(0)
+	if len(out.Failures) != 1 || out.Failures[0].Field != "cases[0].control[0].answer" || out.Failures[0].Got != dag.ResultNotRunning {
+		t.Errorf("failures = %+v, want the answer not_running", out.Failures)
+	}
+}
+
 func TestAStrictCaseWantsEveryResult(t *testing.T) {
 	t.Parallel()
 	suite := read(t, load, "strict: true\ncases:\n  - {name: one, tasks: {extract: {outputs: {rows: 1}}, call: success}, expect: success}\n  - {name: two, strict: false, expect: success}")
@@ -290,10 +337,11 @@ cases:
     tasks:
       exctract: success
       report: timeout
-      call: [{state: stopped}, {state: failed, outputs: {body: x}, takes: -1s}]
+      call: [{state: stopped}, {state: lost, outputs: {body: x}, takes: -1s}]
       extract: {outputs: {row: 1}, exit_code: 2}
     control: [{verb: stopp}, {at: 1m, verb: kill, tasks: [cal]}]
     start_tasks: [reprot]
+    secrets: {token: x}
     expect: {state: succes, ran: [x], order: [y], tasks: {extrct: done, report: {state: don, params: {a: 1}}}}
   - name: one
     expect: {}
@@ -313,7 +361,7 @@ cases:
 		"cases[0].tasks.call[1].outputs conflict", "cases[0].tasks.call[1].outputs.body unknown_name", "cases[0].tasks.call[1].takes out_of_range",
 		"cases[0].tasks.extract.outputs.row unknown_name", "cases[0].tasks.extract.exit_code conflict",
 		"cases[0].control[0].at required", "cases[0].control[0].verb not_in_enum", "cases[0].control[1].tasks[0] unknown_task",
-		"cases[0].start_tasks[0] unknown_task", "cases[0].expect.state not_in_enum", "cases[0].expect.ran[0] unknown_task",
+		"cases[0].start_tasks[0] unknown_task", "cases[0].secrets.token unknown_name", "cases[0].expect.state not_in_enum", "cases[0].expect.ran[0] unknown_task",
 		"cases[0].expect.order[0] unknown_task", "cases[0].expect.tasks.extrct unknown_task", "cases[0].expect.tasks.extrct.state not_in_enum",
 		"cases[0].expect.tasks.report.state not_in_enum", "cases[0].expect.tasks.report.params conflict",
 		"cases[1].name duplicate_name", "cases[1].expect required", "cases[2].expect required",
