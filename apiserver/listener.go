@@ -35,7 +35,7 @@ type Sealer interface {
 
 // ListenerFilter picks events: those that fit every list that is not empty, and the condition.
 type ListenerFilter struct {
-	Events    []string `json:"events,omitempty" maxItems:"100" doc:"Kinds of events: submitted, started, instance_state, ended, task_state, task_ended, task_timeout, workflow_timeout, pause_overdue, stop_overdue."`
+	Events    []string `json:"events,omitempty" maxItems:"100" doc:"Kinds of events: submitted, started, instance_state, ended, task_state, task_ended, task_timeout, workflow_timeout, approved, rejected, pause_overdue, stop_overdue."`
 	Workflows []string `json:"workflows,omitempty" maxItems:"100" doc:"Names of workflows."`
 	Tasks     []string `json:"tasks,omitempty" maxItems:"100" doc:"Names of tasks: events of the instance itself then don't fit."`
 	States    []string `json:"states,omitempty" maxItems:"100" doc:"States of instances or tasks."`

@@ -53,6 +53,9 @@ func (c *cli) setListenerCommand() *cobra.Command {
 		Short: "Make a listener, or change it",
 		Args:  cobra.ExactArgs(2),
 		RunE: c.calling(func(ctx context.Context, cl *client.Client, args []string) error {
+			if l.URL == "" {
+				return usagef("--url: name who is called")
+			}
 			secret, err := c.secret(secretFile)
 			if err != nil {
 				return err
@@ -83,7 +86,6 @@ func (c *cli) setListenerCommand() *cobra.Command {
 	f.StringVar(&l.Filter.When, "when", "", "only where this condition holds")
 	f.StringVar(&l.Description, "description", "", "what it is for, for people")
 	f.BoolVar(&disabled, "disabled", false, "tell it nothing for now")
-	_ = cmd.MarkFlagRequired("url")
 	cmd.MarkFlagsMutuallyExclusive("secret-file", "no-secret")
 	return cmd
 }
@@ -93,7 +95,7 @@ func (c *cli) secret(path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	from := io.Reader(os.Stdin)
+	from := c.in
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {

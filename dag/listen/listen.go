@@ -29,12 +29,14 @@ const (
 	TaskTimeout     Kind = "task_timeout"     // an attempt runs over its timeout
 	WorkflowTimeout Kind = "workflow_timeout" // the instance runs over its timeout
 	PauseOverdue    Kind = "pause_overdue"    // pausing takes longer than it should
+	Approved        Kind = "approved"         // somebody approved a task
+	Rejected        Kind = "rejected"         // somebody rejected a task
 	StopOverdue     Kind = "stop_overdue"     // stopping takes longer than it should
 )
 
 // Kinds lists all kinds.
 func Kinds() []Kind {
-	return []Kind{Submitted, Started, InstanceState, Ended, TaskState, TaskEnded, TaskTimeout, WorkflowTimeout, PauseOverdue, StopOverdue}
+	return []Kind{Submitted, Started, InstanceState, Ended, TaskState, TaskEnded, TaskTimeout, WorkflowTimeout, Approved, Rejected, PauseOverdue, StopOverdue}
 }
 
 // ReplyKinds are what a reply tells where its start does not choose.
@@ -58,7 +60,7 @@ func KindOf(e *dag.Event) Kind {
 			return TaskEnded
 		}
 		return TaskState
-	case dag.EventTaskTimeout, dag.EventWorkflowTimeout, dag.EventPauseOverdue, dag.EventStopOverdue:
+	case dag.EventTaskTimeout, dag.EventWorkflowTimeout, dag.EventApproved, dag.EventRejected, dag.EventPauseOverdue, dag.EventStopOverdue:
 	}
 	return Kind(e.Code)
 }

@@ -32,6 +32,8 @@ func TestEventsHaveTheirKind(t *testing.T) {
 		{dag.EventTask, "failed", listen.TaskEnded},
 		{dag.EventTaskTimeout, "", listen.TaskTimeout},
 		{dag.EventWorkflowTimeout, "", listen.WorkflowTimeout},
+		{dag.EventApproved, "", listen.Approved},
+		{dag.EventRejected, "", listen.Rejected},
 		{dag.EventPauseOverdue, "", listen.PauseOverdue},
 		{dag.EventStopOverdue, "", listen.StopOverdue},
 	} {

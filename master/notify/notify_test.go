@@ -379,27 +379,25 @@ func (d *dying) Send(ctx context.Context, m webhook.Message) (int, error) {
 
 func TestNothingIsLostWhereverTheProcessDies(t *testing.T) {
 	t.Parallel()
+	b := newBench(t)
+	b.listener("ops", listen.Filter{Events: []listen.Kind{listen.Submitted, listen.Started, listen.TaskEnded, listen.Ended}})
 	for at, done := 1, false; !done; at++ {
-		t.Run(fmt.Sprint(at), func(t *testing.T) {
-			b := newBench(t)
-			b.listener("ops", listen.Filter{Events: []listen.Kind{listen.Submitted, listen.Started, listen.TaskEnded, listen.Ended}})
-			in := b.run()
-			b.events(in, instance(dag.InstanceRunning), task(dag.TaskReady, ""), task(dag.TaskSuccess, ""), instance(dag.InstanceSuccess))
-			first := &dying{Store: b.Store, sender: &webhook.Sender{Now: b.now}, at: at}
-			b.turn(b.notifier(func(c *notify.Config) { c.Store, c.Sender = first, first }))
-			done = first.step < at
-			told := ids(b.heard())
-			b.pass(time.Minute) // the claim of the dead ends
-			b.turn(b.notifier())
-			told = append(told, ids(b.heard())...)
-			if again := len(told) - len(slices.Compact(slices.Clone(told))); again > 1 {
-				t.Errorf("%d events were told again: %q", again, told)
-			}
-			want := []string{webhook.EventID(in.ID, 0), webhook.EventID(in.ID, 1), webhook.EventID(in.ID, 3), webhook.EventID(in.ID, 4)}
-			if got := slices.Compact(told); !slices.Equal(got, want) {
-				t.Errorf("told %q, want %q", got, want)
-			}
-		})
+		in := b.run()
+		b.events(in, instance(dag.InstanceRunning), task(dag.TaskReady, ""), task(dag.TaskSuccess, ""), instance(dag.InstanceSuccess))
+		first := &dying{Store: b.Store, sender: &webhook.Sender{Now: b.now}, at: at}
+		b.turn(b.notifier(func(c *notify.Config) { c.Store, c.Sender = first, first }))
+		done = first.step < at
+		told := ids(b.heard())
+		b.pass(time.Minute) // the claim of the dead ends
+		b.turn(b.notifier())
+		told = append(told, ids(b.heard())...)
+		if again := len(told) - len(slices.Compact(slices.Clone(told))); again > 1 {
+			t.Errorf("death at step %d: %d events were told again: %q", at, again, told)
+		}
+		want := []string{webhook.EventID(in.ID, 0), webhook.EventID(in.ID, 1), webhook.EventID(in.ID, 3), webhook.EventID(in.ID, 4)}
+		if got := slices.Compact(told); !slices.Equal(got, want) {
+			t.Errorf("death at step %d: told %q, want %q", at, got, want)
+		}
 	}
 }
 
@@ -469,6 +467,7 @@ func TestIdleListenersCostOneQuestion(t *testing.T) {
 	b := newBench(t)
 	// Replies are bounded by nothing but starts: each is a listener of its own.
 	var starts errgroup.Group
+	starts.SetLimit(16) // more at once would wait too long for a slow disk
 	for i := range 1000 {
 		starts.Go(func() error {
 			st := b.wish()
