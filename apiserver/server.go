@@ -171,6 +171,7 @@ func (s *Server) route() error {
 	s.memberRoutes()
 	s.taskGroupRoutes()
 	s.projectParamRoutes()
+	s.environmentRoutes()
 	s.workflowRoutes()
 	s.versionRoutes()
 	s.validateRoutes()

@@ -74,5 +74,6 @@ func Codes() []Code {
 		{CodeNoEffect, true, "a task or a key that changes nothing", "task"},
 		{CodeNoWorker, true, "no live worker is of the task's group", "task, group"},
 		{CodeNoTaskGroup, true, "the project has no such task group", "task, group"},
+		{CodeNoEnvironment, true, "the project has no such environment", "task, environment"},
 	}
 }

@@ -23,6 +23,8 @@ type Facts struct {
 	Location *time.Location
 	// ProjectParams are the parameters of the instance's project, by name; they are not changed.
 	ProjectParams map[string]string
+	// Environments are the variables of the environments of the project, by folded name; they are not changed.
+	Environments map[string]map[string]string
 }
 
 // Base is the moment that dates are reckoned from, in the location whose calendar they are of.
@@ -150,6 +152,9 @@ func Resolve(in *Instance, task int, facts Facts) (TaskRun, error) {
 		return TaskRun{}, fmt.Errorf("encode the spec of task %s: %w", document.Quoted(r.t.Name), err)
 	}
 	run.Spec = text
+	if err := r.environment(facts); err != nil {
+		return TaskRun{}, *err
+	}
 	for i, e := range r.t.Env {
 		r.values[e.Name] = own[i]
 	}

@@ -33,6 +33,7 @@ var cases = []struct {
 	{"ATimezoneGoesWithTheInstance", timezoneGoesWithTheInstance},
 	{"ParametersOfAProjectReachItsInstances", projectParamsReachInstances},
 	{"ParametersOfAProjectAreBounded", projectParamsAreBounded},
+	{"EnvironmentsReachInstances", environmentsReachInstances},
 	{"AnIdempotencyKeyMakesOneInstance", keyMakesOneInstance},
 	{"OldIdempotencyKeysAreSweptInSmallBatches", oldKeysAreSwept},
 	{"EachCommandHasOneClaimant", eachCommandHasOneClaimant},
