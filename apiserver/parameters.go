@@ -119,8 +119,13 @@ func (s *Server) previewParameters(ctx context.Context, in *previewParameters) (
 	if err != nil {
 		return nil, err
 	}
+	environments, err := s.environments(ctx, w.ProjectID)
+	if err != nil {
+		return nil, err
+	}
 	trace, err := dag.TraceTask(inst, task, dag.Facts{
 		Project: w.Project, Workflow: w.Name, ProjectID: w.ProjectID, WorkflowID: w.ID, Version: version, ScheduleTime: dag.Millis(o.ScheduleTime), Now: s.at(), Location: where, ProjectParams: project, Secrets: secrets,
+		Environments: environments,
 	})
 	if err != nil {
 		return nil, err // a value that does not fit where it is put: a FieldError

@@ -182,6 +182,7 @@ func (s *Server) route() error {
 	s.listenerRoutes()
 	s.replyRoutes()
 	s.secretRoutes()
+	s.environmentRoutes()
 	s.workflowRoutes()
 	s.versionRoutes()
 	s.validateRoutes()

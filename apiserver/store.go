@@ -66,6 +66,9 @@ type ProjectStore interface {
 	ProjectParams(ctx context.Context, projectID int64) ([]sql.ProjectParam, error)
 	PutProjectParam(ctx context.Context, p sql.ProjectParam) (sql.ProjectParam, error)
 	DeleteProjectParam(ctx context.Context, projectID int64, name string) error
+	Environments(ctx context.Context, projectID int64) ([]sql.Environment, error)
+	PutEnvironment(ctx context.Context, e sql.Environment) (sql.Environment, error)
+	DeleteEnvironment(ctx context.Context, projectID int64, name string) error
 	ProjectActivities(ctx context.Context, projects []int64, since dag.Millis) (map[int64]sql.ProjectActivity, error)
 }
 

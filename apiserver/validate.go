@@ -90,6 +90,9 @@ func (s *Server) checkPlace(ctx context.Context, in *validate, r *dag.Review) er
 		if err := s.warnOfSecrets(ctx, p.ID, r); err != nil {
 			return err
 		}
+		if err := s.warnOfEnvironments(ctx, p.ID, r); err != nil {
+			return err
+		}
 		name := r.Definition.Name
 		wrong, err := s.checkOthers(ctx, place{p, name}, r.Definition)
 		if err != nil {

@@ -53,6 +53,9 @@ func (s *Server) listValues(ctx context.Context, in *listValues) (*valuesAnswer,
 	if facts.ProjectParams, err = s.projectValues(ctx, row.ProjectID); err != nil {
 		return nil, err
 	}
+	if facts.Environments, err = s.environments(ctx, row.ProjectID); err != nil {
+		return nil, err
+	}
 	if in.Task == "" {
 		items, err := instanceValues(plan, inst, facts)
 		if err != nil {

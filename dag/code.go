@@ -75,5 +75,6 @@ func Codes() []Code {
 		{CodeNoWorker, true, "no live worker is of the task's group", "task, group"},
 		{CodeNoTaskGroup, true, "the project has no such task group", "task, group"},
 		{CodeNoSecret, true, "there is no such secret, neither in the project nor for all", "task, name"},
+		{CodeNoEnvironment, true, "the project has no such environment", "task, environment"},
 	}
 }

@@ -127,6 +127,7 @@ type Task struct {
 	Params       []Param // every Default is set: a task's params are values
 	Outputs      []string
 	Env          []EnvVar
+	Environment  string // a named set of variables of the project; empty for none
 	WorkerGroup  string
 	TaskGroup    TaskGroup
 	Priority     Priority

@@ -25,6 +25,8 @@ type Facts struct {
 	ProjectParams map[string]string
 	// Secrets are the values of those secrets that the task names, as far as there are any; they are not changed.
 	Secrets map[string]string
+	// Environments are the variables of the environments of the project, by folded name; they are not changed.
+	Environments map[string]map[string]string
 }
 
 // Base is the moment that dates are reckoned from, in the location whose calendar they are of.
@@ -160,6 +162,9 @@ func Resolve(in *Instance, task int, facts Facts) (TaskRun, error) {
 		return TaskRun{}, fmt.Errorf("encode the spec of task %s: %w", document.Quoted(r.t.Name), err)
 	}
 	run.Spec = text
+	if err := r.environment(facts); err != nil {
+		return TaskRun{}, *err
+	}
 	for i, e := range r.t.Env {
 		if !hidden[i] {
 			r.values[e.Name] = own[i]

@@ -114,6 +114,7 @@ func (p *Plan) noEffect(i int) []FieldError {
 		add(len(t.Outputs) > 0, "outputs", "it gives none")
 	}
 	add(len(t.Env) > 0, "env", "it runs no process")
+	add(t.Environment != "", "environment", "it runs no process")
 	add(t.WorkingDir != "", "working_dir", "it runs no process")
 	add(t.TaskGroup.Name != "" && p.inMaster(i), "task_group", "it takes no place")
 	if p.here(i) {

@@ -24,6 +24,7 @@ type workflowText struct {
 	Timeout     *timeoutText                `json:"timeout" editor:"timeout" doc:"How long a round of an instance may take."`
 	OnFailure   string                      `json:"on_failure" rule:"enum=continue|end|compensate" default:"continue" doc:"What a failed task does to the rest: other branches continue, everything ends, or everything ends and what succeeded is undone."`
 	Concurrency *concurrencyText            `json:"concurrency" editor:"concurrency" doc:"How many instances of the workflow may run at a time. Nothing is no limit."`
+	Environment string                      `json:"environment" doc:"The environment of the project whose variables the tasks see that name none."`
 	Tasks       []taskText                  `json:"tasks" rule:"required,min=1,max=10000" editor:"tasks" doc:"The tasks of the workflow."`
 }
 
@@ -38,6 +39,7 @@ type taskCommon struct {
 	Params       document.Entries[paramText]     `json:"params" rule:"max=1000" editor:"params" doc:"Values of this task alone, by name. They go before outputs and workflow parameters of the same name."`
 	Outputs      []string                        `json:"outputs" rule:"max=100" pattern:"^[A-Za-z_][A-Za-z0-9_]*$" editor:"names" doc:"Names of values that the task gives to the tasks below it."`
 	Env          document.Entries[document.Text] `json:"env" rule:"max=1000" editor:"map" advanced:"true" doc:"Environment variables of the task. ${name} is replaced by a parameter or an output."`
+	Environment  string                          `json:"environment" advanced:"true" doc:"The environment of the project whose variables the task sees; where nothing is said, that of the workflow."`
 	WorkerGroup  string                          `json:"worker_group" default:"default" editor:"worker_group" doc:"The group of workers that may run the task."`
 	Priority     string                          `json:"priority" rule:"enum=highest|high|medium|low|lowest" default:"medium" advanced:"true" doc:"Which tasks of a worker group go first."`
 	TaskGroup    *taskGroupText                  `json:"task_group" editor:"task_group" advanced:"true" doc:"The group of the project whose places the task takes while it runs."`
@@ -53,9 +55,8 @@ type taskCommon struct {
 	Raw          bool                            `json:"raw" advanced:"true" doc:"Each ${name} and $[...] in the script is replaced in its text before it runs. A value becomes part of the program: better use variables."`
 	WorkingDir   string                          `json:"working_dir" rule:"max=4096" pattern:"^(/|\\$\\{)" advanced:"true" doc:"A folder on the worker, as an absolute path."`
 
-	Environment document.Later `json:"environment"`
-	Uses        document.Later `json:"uses"`
-	Cache       document.Later `json:"cache"`
+	Uses  document.Later `json:"uses"`
+	Cache document.Later `json:"cache"`
 }
 
 // taskText is a task with the keys of its type, which stand flat beside the others.

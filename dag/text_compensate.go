@@ -108,7 +108,7 @@ func (c *compensateText) task(field string, of *Task, i int) (Task, []FieldError
 	out := Task{
 		Name: of.Name + compensateSuffix, Type: c.Type, Needs: []string{of.Name}, Params: of.Params,
 		WorkerGroup: c.WorkerGroup, Priority: priority, Retry: c.Retry.retry(), Timeout: c.Timeout.timeout(),
-		WorkingDir: c.WorkingDir, Spec: c.spec, Compensates: i + 1,
+		WorkingDir: c.WorkingDir, Spec: c.spec, Compensates: i + 1, Environment: of.Environment,
 	}
 	errs := checkAsItStands(field, c.spec)
 	if c.WorkerGroup != DefaultWorkerGroup {

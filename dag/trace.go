@@ -82,6 +82,9 @@ func TraceTask(in *Instance, task int, facts Facts) (Trace, error) {
 			t.missing(name, "script")
 		}
 	}
+	if err := t.environment(facts); err != nil {
+		t.missing(t.t.Environment, "environment")
+	}
 	t.out.Env = r.values
 	maps.Copy(t.out.Env, own)
 	return t.out, nil
@@ -203,6 +206,11 @@ func (t *tracing) spec() error {
 		return err
 	}
 	eachText(reflect.ValueOf(spec), "", t.expand)
+	if s, ok := spec.(scripted); ok && t.t.Raw {
+		if text, wrong := t.rawScript(*s.text()); wrong == nil {
+			*s.text() = text
+		}
+	}
 	if text, err = encodeSpec(spec); err != nil {
 		return err
 	}

@@ -35,11 +35,22 @@ func (w *workflowText) definition() (*Definition, []FieldError) {
 		}
 	}
 	errs = append(errs, checkAffects(def)...)
+	if w.Environment != "" {
+		errs = append(errs, CheckName("environment", w.Environment)...)
+	}
 	for i := range w.Tasks {
 		if c := w.Tasks[i].Compensate; c != nil {
 			undo, more := c.task(taskField(i)+".compensate", &def.Tasks[i], i)
 			def.Tasks = append(def.Tasks, undo)
 			errs = append(errs, more...)
+		}
+	}
+	for i := range def.Tasks {
+		// Only a process sees variables; the others would fail for want of an environment that they have no use for.
+		if t := &def.Tasks[i]; t.Environment == "" {
+			if _, ok := t.Spec.(scripted); ok {
+				t.Environment = w.Environment
+			}
 		}
 	}
 	return def, errs
@@ -67,10 +78,14 @@ func (t *taskText) task(field string, out *Task) []FieldError {
 		AllowFailure: t.AllowFailure, Disabled: t.Disabled, Raw: t.Raw,
 		WorkingDir: t.WorkingDir, Spec: t.spec,
 	}
+	out.Environment = t.Environment
 	if t.Delay != nil {
 		out.Delay = time.Duration(*t.Delay)
 	}
 	errs := CheckName(field+".name", t.Name)
+	if t.Environment != "" {
+		errs = append(errs, CheckName(field+".environment", t.Environment)...)
+	}
 	if !t.Raw {
 		errs = append(errs, checkAsItStands(field, t.spec)...)
 	}

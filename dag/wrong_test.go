@@ -28,11 +28,10 @@ var wrongTexts = []struct {
 	}},
 	{"missing type", tasksText("  - {name: a, script: x}"), []wrong{{3, "tasks[0].type", "required", ""}}},
 	{"reserved keys", "name: w\n" +
-		"tasks:\n  - name: a\n    type: noop\n    when: x\n    environment: x\n    uses: x\n    cache: x\n", []wrong{
+		"tasks:\n  - name: a\n    type: noop\n    when: x\n    uses: x\n    cache: x\n", []wrong{
 		{5, "tasks[0].when", "unknown_name", "x"},
-		{6, "tasks[0].environment", "not_available", ""},
-		{7, "tasks[0].uses", "not_available", ""},
-		{8, "tasks[0].cache", "not_available", ""},
+		{6, "tasks[0].uses", "not_available", ""},
+		{7, "tasks[0].cache", "not_available", ""},
 	}},
 	{"compensate", tasksText(
 		"  - {name: a, type: noop, compensate: {}}",
@@ -124,6 +123,11 @@ var wrongTexts = []struct {
 		{6, "tasks[3].retry.when", "unknown_name", "limit"},
 		{7, "tasks[4].retry.elsewhere", "wrong_type", "true or false"},
 		{8, "tasks[5].compensate.retry.when", "unknown_name", "exit_cod"},
+	}},
+	{"environment", "name: w\nenvironment: .x\ntasks:\n  - {name: a, type: noop, environment: {A: 1}}\n  - {name: b, type: noop, environment: a/b}", []wrong{
+		{2, "environment", "invalid_name", ""},
+		{4, "tasks[0].environment", "wrong_type", "a text"},
+		{5, "tasks[1].environment", "invalid_name", ""},
 	}},
 	{"raw scripts", tasksText(
 		"  - {name: a, type: shell, raw: true, script: 'echo $[yyyyMMdd] ${b.rows} ${system.biz.date} ${tmp} ${x%.*}'}",

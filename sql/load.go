@@ -98,6 +98,9 @@ func (s *Store) loadOnce(ctx context.Context, won []ownership) ([]Claimed, error
 	if err := s.loadProjectParams(ctx, out); err != nil {
 		return nil, err
 	}
+	if err := s.loadEnvironments(ctx, out); err != nil {
+		return nil, err
+	}
 	// The rows were read one table after the other. Where the owner has moved the instance on
 	// meanwhile, they contradict each other, and the owner has no use for them.
 	after, err := s.written(ctx, ids)

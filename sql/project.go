@@ -122,6 +122,9 @@ func (s *Store) DeleteProject(ctx context.Context, id int64) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM secret WHERE project_id = ?`, id); err != nil {
 			return err
 		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM environment WHERE project_id = ?`, id); err != nil {
+			return err
+		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM token WHERE project_id = ?`, id); err != nil {
 			return err
 		}

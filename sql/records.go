@@ -210,6 +210,9 @@ type Claimed struct {
 	// ProjectParams are the parameters of the instance's project, by name, as they were when
 	// it was loaded. Instances share them: they must not be changed.
 	ProjectParams map[string]string
+	// Environments are the variables of the project's environments, by folded name. They are shared as
+	// ProjectParams are.
+	Environments map[string]map[string]string
 	// Err is set where the instance is owned but its rows cannot be read: its version is missing,
 	// or what stands in them is none of ours. Only id, owner and epoch are certain then; it is
 	// to be quarantined.

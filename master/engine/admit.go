@@ -164,7 +164,7 @@ func (e *Engine) load(c *sql.Claimed) (a *actor, begin bool, err error) {
 		return nil, false, fmt.Errorf("rebuild: %w", err)
 	}
 	a.in.Facts = facts
-	a.in.Facts.ProjectParams = c.ProjectParams
+	a.in.Facts.ProjectParams, a.in.Facts.Environments = c.ProjectParams, c.Environments
 	fresh := row.State == dag.InstanceSubmitted
 	a.asking = entryOf(a, row)
 	a.entering, begin = a.asking != nil, fresh && a.asking == nil

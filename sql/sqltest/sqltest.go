@@ -37,6 +37,7 @@ var cases = []struct {
 	{"SecretsGoWithTheirProject", secretsGoWithTheirProject},
 	{"SecretsAreSealedAnew", secretsAreSealedAnew},
 	{"SecretsAreBounded", secretsAreBounded},
+	{"EnvironmentsReachInstances", environmentsReachInstances},
 	{"AnIdempotencyKeyMakesOneInstance", keyMakesOneInstance},
 	{"OldIdempotencyKeysAreSweptInSmallBatches", oldKeysAreSwept},
 	{"EachCommandHasOneClaimant", eachCommandHasOneClaimant},

@@ -21,5 +21,6 @@ var policies = []mutant{
 	{"a task that was taken keeps its time in the queue", "step_ready.go", "	if t.NextAt == 0 {\n		return\n	}\n", "	if true {\n		return\n	}\n"},
 	{"a warning of the queue fails the task", "step_ready.go", `if action != TimeoutWarn {`, `if true {`},
 	{"a raw script is left as it stands", "resolve.go", `ok && r.t.Raw && first == nil`, `ok && false && first == nil`},
+	{"an environment wins over parameters", "environment.go", `if _, given := r.values[variable]; !given {`, `if true {`},
 	{"the queue never runs over", "step_ready.go", `after > 0 {`, `after < 0 {`},
 }

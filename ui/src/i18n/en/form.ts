@@ -267,6 +267,8 @@ export const form = {
   "form.help.on_lost": "Another attempt, or its failure, for what must not run twice.",
   "form.field.raw": "Text replacement",
   "form.help.raw": `Each \${name} and $[...] in the script is replaced in its text before it runs. A value becomes part of the program: better use variables.`,
+  "form.field.environment": "Environment",
+  "form.help.environment": "The environment of the project whose variables it sees.",
   "form.field.join": "Join",
   "form.help.join":
     "Which ends of the tasks that it needs let it run: all_success, none_failed, all_done, one_success, all_failed, one_failed, or a condition over their states.",

@@ -86,6 +86,7 @@ export const text = {
   "text.p.uncovered": "no case may hold, and there is no else: the task fails then",
   "text.p.no_effect": "this has no effect",
   "text.p.no_secret": "there is no secret “{{name}}”, neither in the project nor for all projects",
+  "text.p.no_environment": "the project has no environment “{{environment}}”",
   "text.p.no_task_group": "the project has no task group “{{group}}”",
   "text.p.no_worker": "no worker is in the group “{{group}}” now",
   "text.y.alias": "aliases (*name) are not allowed here: write the value out",

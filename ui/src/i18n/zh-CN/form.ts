@@ -265,6 +265,8 @@ export const form: Record<keyof typeof en, string> = {
   "form.help.on_lost": "再次尝试，或失败（用于不可重复执行的任务）。",
   "form.field.raw": "文本替换",
   "form.help.raw": `脚本运行前替换其中的 \${name} 与 $[...]。值会成为程序的一部分，最好改用变量。`,
+  "form.field.environment": "环境",
+  "form.help.environment": "可见其变量的项目环境。",
   "form.field.join": "汇合规则",
   "form.help.join":
     "哪些上游结果允许它运行：all_success、none_failed、all_done、one_success、all_failed、one_failed，或关于上游状态的条件。",

@@ -87,6 +87,7 @@ export const text: Record<keyof typeof en, string> = {
   "text.p.uncovered": "可能没有分支成立，且没有 else：此时任务失败",
   "text.p.no_effect": "此项不起作用",
   "text.p.no_secret": "没有密钥“{{name}}”：项目中没有，也不是全局密钥",
+  "text.p.no_environment": "项目中没有环境“{{environment}}”",
   "text.p.no_task_group": "项目中没有任务组“{{group}}”",
   "text.p.no_worker": "工作组“{{group}}”中目前没有可用的 worker",
   "text.y.alias": "不允许使用别名（*名称）：请直接写出值",
