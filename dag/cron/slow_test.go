@@ -139,7 +139,17 @@ func (p pick) expression(seconds bool) slow {
 		}
 		return month(c.month) && ofMonth(c) && ofWeek(c)
 	}
-	s.shows = func(c wall) bool { return second(c.second) && minute(c.minute) && hour(c.hour) && s.names(c) }
+	var today wall // a walk asks for one day many times
+	var named bool
+	s.shows = func(c wall) bool {
+		if !second(c.second) || !minute(c.minute) || !hour(c.hour) {
+			return false
+		}
+		if day := (wall{year: c.year, month: c.month, day: c.day}); day != today {
+			today, named = day, s.names(c)
+		}
+		return named
+	}
 	return s
 }
 

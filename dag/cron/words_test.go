@@ -64,7 +64,7 @@ func TestTheSameWordsAreTheSameFires(t *testing.T) {
 	type seen struct{ text, fires string }
 	said := map[string]seen{}
 	shared := 0
-	for range 4000 {
+	for range 2000 {
 		ofMonth := random.of("*", "*", "1", "1-31", "*/2", "*/10", "1,11,21,31", "L", "LW", "15W", "L-1", "L-1W", "15", "1-3", "1,2,3")
 		ofWeek := random.of("*", "*", "MON", "1-5", "MON-FRI", "0-6", "7", "0", "FRIL", "5L", "FRI#3", "MON#1,FRI#3", "SUN#5", "*/2")
 		text := strings.Join([]string{
@@ -79,8 +79,8 @@ func TestTheSameWordsAreTheSameFires(t *testing.T) {
 		}
 		var fires strings.Builder
 		at := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
-		for i := range 150 {
-			next, _ := e.Next(at.AddDate(0, 0, 11*i).Add(time.Duration(7*i)*time.Minute), time.UTC)
+		for i := range 60 {
+			next, _ := e.Next(at.AddDate(0, 0, 23*i).Add(time.Duration(7*i)*time.Minute), time.UTC)
 			fmt.Fprintln(&fires, next.Unix())
 			next, _ = e.Next(next, time.UTC)
 			fmt.Fprintln(&fires, next.Unix())
@@ -100,7 +100,7 @@ func TestTheSameWordsAreTheSameFires(t *testing.T) {
 			said[words] = seen{text, fires.String()}
 		}
 	}
-	if shared < 20 {
+	if shared < 10 {
 		t.Errorf("only %d expressions share their words: the test is out of date", shared)
 	}
 }
