@@ -4,6 +4,26 @@
  */
 
 export interface paths {
+    "/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the approvals that wait for the caller, those of the latest instances first
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["list-approvals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/cluster/failovers": {
         parameters: {
             query?: never;
@@ -508,6 +528,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/instances/{id}/reply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the reply that the start asked for, and how far it has come
+         * @description For operators of the project and above.
+         */
+        get: operations["get-reply"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/reply/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver a reply again that was given up
+         * @description For operators of the project and above.
+         */
+        post: operations["redeliver-reply"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances/{id}/rerun": {
         parameters: {
             query?: never;
@@ -522,6 +582,26 @@ export interface paths {
          * @description For operators of the project and above.
          */
         post: operations["rerun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/rerun/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say which tasks a rerun would run and which it would keep, without doing it
+         * @description For operators of the project and above.
+         */
+        post: operations["preview-rerun"];
         delete?: never;
         options?: never;
         head?: never;
@@ -582,6 +662,26 @@ export interface paths {
         get: operations["list-tasks"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/tasks/{task}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve what an approval task asks
+         * @description For viewers of the project and above.
+         */
+        post: operations["approve-task"];
         delete?: never;
         options?: never;
         head?: never;
@@ -722,6 +822,26 @@ export interface paths {
         get: operations["download-logs"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/tasks/{task}/reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reject what an approval task asks, which ends it
+         * @description For viewers of the project and above.
+         */
+        post: operations["reject-task"];
         delete?: never;
         options?: never;
         head?: never;
@@ -871,6 +991,114 @@ export interface paths {
          * @description For owners of the project and above.
          */
         delete: operations["delete-project"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/listeners": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a project's listeners
+         * @description For operators of the project and above.
+         */
+        get: operations["list-listeners"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/listeners/{listener}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a listener
+         * @description For operators of the project and above.
+         */
+        get: operations["get-listener"];
+        /**
+         * Make or change a listener
+         * @description For editors of the project and above.
+         */
+        put: operations["put-listener"];
+        post?: never;
+        /**
+         * Delete a listener
+         * @description For editors of the project and above.
+         */
+        delete: operations["delete-listener"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/listeners/{listener}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List how far a listener has heard of each instance, the newest first
+         * @description For operators of the project and above.
+         */
+        get: operations["list-deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/listeners/{listener}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver again what was given up
+         * @description For operators of the project and above.
+         */
+        post: operations["redeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/listeners/{listener}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Call a listener once, now
+         * @description For operators of the project and above.
+         */
+        post: operations["test-listener"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1828,6 +2056,59 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        Approval: {
+            /** Format: int64 */
+            attempt: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            created_at?: string;
+            /** @description In the order of their moments. */
+            decisions: components["schemas"]["Decision"][];
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            expires_at?: string;
+            /** @description What whoever approves fills in. */
+            form: components["schemas"]["FormField"][];
+            /** @example 42 */
+            instance_id: string;
+            /** @description It waits, and the caller may decide and has not yet. */
+            may_decide: boolean;
+            /** @description What is asked, with the values that it refers to. */
+            message: string;
+            /** @description Whoever started the instance may not decide. */
+            not_starter: boolean;
+            on_expiry?: string;
+            project: string;
+            /**
+             * Format: int64
+             * @description How many people must approve.
+             */
+            quorum: number;
+            /** @description Roles in the project that may decide, with those above them. Neither users nor roles: operators. */
+            roles?: string[] | null;
+            /** @description The task's: while it is running, it waits. */
+            state: string;
+            task: string;
+            /** @description People who may decide. */
+            users?: string[] | null;
+            workflow: string;
+        };
+        ApproveBody: {
+            /**
+             * Format: int64
+             * @description The attempt that was looked at: refused with 409 where another waits by now. Absent: the one that waits.
+             */
+            attempt?: number;
+            reason?: string;
+            /** @description Of the form's fields. */
+            values?: {
+                [key: string]: string | number | boolean | unknown[];
+            };
+        };
         Attempt: {
             /**
              * @description The child instance that the attempt of a sub_workflow task waits, or waited, for.
@@ -1934,6 +2215,8 @@ export interface components {
              * @description How many instances there will be.
              */
             count: number;
+            /** @description Workflows downstream that are not run, with what is below them. */
+            left_out: components["schemas"]["LeftOutWorkflow"][];
             /** @description The workflows, in the order in which they start. */
             parts: components["schemas"]["BackfillPart"][];
             /** @description Sent as preview with the same request, it is refused where the plan would be another one by then. */
@@ -1959,6 +2242,8 @@ export interface components {
         BackfillOptions: {
             /** @description These moments instead of a range; a date alone is the beginning of its day. */
             dates?: string[] | null;
+            /** @description Run for the same dates whatever waits for the workflow by a dependent task, and what waits for that, on all levels. */
+            downstream?: boolean;
             /** @description Go through the graph of each instance without running a task. */
             dry_run?: boolean;
             /**
@@ -2136,6 +2421,63 @@ export interface components {
             /** Format: int64 */
             success: number;
         };
+        Decision: {
+            approve: boolean;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            at: string;
+            by: string;
+            reason?: string;
+            values?: {
+                [key: string]: string;
+            };
+        };
+        Delivery: {
+            /**
+             * Format: int64
+             * @description Failed calls for the next event.
+             */
+            attempts: number;
+            /** @description Why the last call failed; empty where it didn't. */
+            error: string;
+            /**
+             * Format: date-time
+             * @description When the first of the failed calls was made; absent for none.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            failing_at: string;
+            /** @example 42 */
+            instance_id: string;
+            /**
+             * Format: date-time
+             * @description When it is tried again; absent where it is not due.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            next_at: string;
+            /**
+             * Format: int64
+             * @description The last event that was delivered, or that the listener doesn't want; -1 for none.
+             */
+            seq: number;
+            /**
+             * @description idle: all is delivered; due: there is something to deliver, or to deliver again; dead: given up.
+             * @enum {string}
+             */
+            state: "idle" | "due" | "dead";
+            /**
+             * Format: int64
+             * @description The HTTP status of the last answer; 0 for none.
+             */
+            status: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            updated_at: string;
+            workflow: string;
+        };
         Diff: {
             /** @description There is more than is listed. */
             cut: boolean;
@@ -2301,6 +2643,17 @@ export interface components {
             /** @example 42 */
             instance_id: string;
             task: string;
+        };
+        FormField: {
+            /** @description Absent where whoever approves must give a value. */
+            default?: string;
+            description?: string;
+            enum?: string[] | null;
+            max?: string;
+            min?: string;
+            name: string;
+            pattern?: string;
+            type: string;
         };
         Graph: {
             description: string;
@@ -2551,6 +2904,8 @@ export interface components {
             width_ms: number;
         };
         InstanceView: {
+            /** @description Of its approval tasks the latest attempts, with what people said. */
+            approvals?: components["schemas"]["Approval"][] | null;
             /** @description Of the instance's version; absent unless drawing is asked for. */
             graph?: components["schemas"]["Graph"];
             instance: components["schemas"]["Instance"];
@@ -2572,6 +2927,15 @@ export interface components {
             token: string;
             /** Format: int64 */
             uses: number;
+        };
+        KeptFrom: {
+            /**
+             * Format: int64
+             * @description Absent where it ended without an attempt.
+             */
+            attempt?: number;
+            /** @example 42 */
+            instance_id: string;
         };
         LastInstance: {
             /**
@@ -2603,6 +2967,20 @@ export interface components {
              */
             schedule_time: string;
         };
+        LeftOutWorkflow: {
+            project: string;
+            /**
+             * @description not_allowed: the caller may not start it; params: a parameter without default must be given.
+             * @enum {string}
+             */
+            why: "not_allowed" | "params";
+            workflow: string;
+        };
+        ListApproval: {
+            items: components["schemas"]["Approval"][];
+            /** @description Give it as cursor to get the next page; absent on the last one. */
+            next_cursor?: string;
+        };
         ListAttempt: {
             items: components["schemas"]["Attempt"][];
             /** @description Give it as cursor to get the next page; absent on the last one. */
@@ -2618,6 +2996,11 @@ export interface components {
             /** @description Give it as cursor to get the next page; absent on the last one. */
             next_cursor?: string;
         };
+        ListDelivery: {
+            items: components["schemas"]["Delivery"][];
+            /** @description Give it as cursor to get the next page; absent on the last one. */
+            next_cursor?: string;
+        };
         ListEvent: {
             items: components["schemas"]["Event"][];
             /** @description Give it as cursor to get the next page; absent on the last one. */
@@ -2630,6 +3013,11 @@ export interface components {
         };
         ListInstance: {
             items: components["schemas"]["Instance"][];
+            /** @description Give it as cursor to get the next page; absent on the last one. */
+            next_cursor?: string;
+        };
+        ListListener: {
+            items: components["schemas"]["Listener"][];
             /** @description Give it as cursor to get the next page; absent on the last one. */
             next_cursor?: string;
         };
@@ -2712,6 +3100,56 @@ export interface components {
             items: components["schemas"]["WorkflowOverview"][];
             /** @description Give it as cursor to get the next page; absent on the last one. */
             next_cursor?: string;
+        };
+        Listener: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            created_at: string;
+            created_by: string;
+            /**
+             * Format: int64
+             * @description How many instances' deliveries were given up.
+             */
+            dead: number;
+            description: string;
+            enabled: boolean;
+            filter: components["schemas"]["ListenerFilter"];
+            name: string;
+            /** @description Calls are signed. The secret itself is never shown. */
+            signed: boolean;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            updated_at: string;
+            url: string;
+        };
+        ListenerFilter: {
+            /** @description Kinds of events: submitted, started, instance_state, ended, task_state, task_ended, task_timeout, workflow_timeout, pause_overdue, stop_overdue. */
+            events?: string[] | null;
+            /** @description Reasons of states. */
+            reasons?: string[] | null;
+            /** @description States of instances or tasks. */
+            states?: string[] | null;
+            /** @description Names of tasks: events of the instance itself then don't fit. */
+            tasks?: string[] | null;
+            /** @description A condition over event, workflow, task, state, reason, message, attempt, round and warning. */
+            when?: string;
+            /** @description Names of workflows. */
+            workflows?: string[] | null;
+        };
+        ListenerTest: {
+            delivered: boolean;
+            error: string;
+            /**
+             * Format: int64
+             * @description The HTTP status of the answer; 0 for none.
+             */
+            status: number;
+            /** Format: int64 */
+            took_ms: number;
         };
         LogFound: {
             /** @description In the order of the search: backward, the nearest comes first. */
@@ -3047,6 +3485,17 @@ export interface components {
             /** Format: int64 */
             version: number;
         };
+        PutListenerBody: {
+            description?: string;
+            /** @description Absent is true. What happens meanwhile is not delivered later. */
+            enabled?: boolean;
+            /** @description Absent picks everything. */
+            filter?: components["schemas"]["ListenerFilter"];
+            /** @description Signs the calls. Absent keeps the one that there is, empty takes it away. */
+            secret?: string;
+            /** @description Who is called: http or https. */
+            url: string;
+        };
         PutMemberBody: {
             /** @enum {string} */
             role: "viewer" | "operator" | "editor" | "owner";
@@ -3163,6 +3612,24 @@ export interface components {
              */
             task?: number;
         };
+        RedeliverReplyBody: {
+            /** @description Go on behind the event that could not be delivered. */
+            skip?: boolean;
+        };
+        RedeliverToListenerBody: {
+            /** @example 42 */
+            instance_id: string;
+            /** @description Go on behind the event that could not be delivered. */
+            skip?: boolean;
+        };
+        RejectBody: {
+            /**
+             * Format: int64
+             * @description The attempt that was looked at, as with approve.
+             */
+            attempt?: number;
+            reason?: string;
+        };
         Released: {
             by?: string;
             /** @description Nothing is claimed, dispatched or timed out; what runs goes on. */
@@ -3191,7 +3658,30 @@ export interface components {
             /** @description False: there was nothing to release, and nothing was moved. */
             was_held: boolean;
         };
+        Reply: {
+            correlation_id: string;
+            delivery: components["schemas"]["Delivery"];
+            events: string[];
+            /** @description Calls are signed. The secret itself is never shown. */
+            signed: boolean;
+            url: string;
+        };
+        ReplyOptions: {
+            /** @description Comes back in every call. */
+            correlation_id?: string;
+            /** @description Kinds of events; absent is submitted, started, task_ended and ended. */
+            events?: string[] | null;
+            /** @description Signs the calls; it is never shown. */
+            secret?: string;
+            /** @description Who is called: http or https. */
+            url: string;
+        };
         RerunOptions: {
+            /** @description Run these again, and all that need them. */
+            from?: string[] | null;
+            /** @description The new instance takes over the tasks that from and the changed params leave valid, in place of running them. */
+            keep?: boolean;
+            /** @description All of the new instance; absent are those of the old one. */
             params?: {
                 [key: string]: string | number | boolean | unknown[];
             };
@@ -3202,10 +3692,35 @@ export interface components {
              * @enum {string}
              */
             scope?: "only" | "upstream" | "downstream";
-            /** @description Absent: all. */
+            /** @description Run these again, and what scope adds. Absent, with from: all. */
             tasks?: string[] | null;
             /** Format: int64 */
             version?: number;
+        };
+        RerunPreview: {
+            /** @description A new instance, in place of a new round of this one. */
+            new_instance: boolean;
+            /** @description All tasks in scope, in the order of the definition. */
+            tasks: components["schemas"]["RerunTask"][];
+            /** @description Sent with the rerun as preview, it is refused where that would do something else by then. */
+            token: string;
+        };
+        RerunTask: {
+            /**
+             * @description run: it goes through the rules again. keep: it stays as it ended, and nothing of it runs.
+             * @enum {string}
+             */
+            action: "run" | "keep";
+            /** @description The parameter, or the task that it needs. */
+            because?: string;
+            /** @description As it stands. */
+            state: string;
+            task: string;
+            /**
+             * @description chosen: by from. parameter: it uses a changed one. upstream: what it needs runs again. not_done: it has no result. last: it comes last or undoes another. all: keep was not asked for. round: the new round takes it up.
+             * @enum {string}
+             */
+            why: "kept" | "chosen" | "parameter" | "upstream" | "not_done" | "last" | "all" | "round";
         };
         RerunTaskBody: {
             /** @description The token of a preview: refused with 409 where the verb would do something else by now. */
@@ -3394,6 +3909,8 @@ export interface components {
             };
             /** @enum {string} */
             priority?: "highest" | "high" | "medium" | "low" | "lowest";
+            /** @description Who is told of what becomes of the instance. */
+            reply?: components["schemas"]["ReplyOptions"];
             /**
              * Format: date-time
              * @description The moment that time expressions are about; absent is now.
@@ -3477,6 +3994,8 @@ export interface components {
              * @description Of a task with repeat_until: the iteration that it is in, from 1.
              */
             iteration?: number;
+            /** @description Where it ran, of a task that was taken over from the instance that this one runs again; of the view alone. */
+            kept_from?: components["schemas"]["KeptFrom"];
             /**
              * Format: int64
              * @description Workers lost in this round.
@@ -3896,6 +4415,85 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    "list-approvals": {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+                /** @description Items per page. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListApproval"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "list-failovers": {
         parameters: {
             query?: {
@@ -6201,6 +6799,209 @@ export interface operations {
             };
         };
     };
+    "get-reply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reply"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "redeliver-reply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RedeliverReplyBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     rerun: {
         parameters: {
             query?: never;
@@ -6225,6 +7026,123 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Instance"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "preview-rerun": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RerunOptions"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RerunPreview"];
                 };
             };
             /** @description Bad Request */
@@ -6610,6 +7528,126 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "approve-task": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+                /** @description The task's name. */
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApproveBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Instance"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7329,6 +8367,126 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "reject-task": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+                /** @description The task's name. */
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RejectBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Instance"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8165,6 +9323,709 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-listeners": {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+                /** @description Items per page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListListener"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-listener": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The listener's name. */
+                listener: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listener"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "put-listener": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The listener's name. */
+                listener: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutListenerBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listener"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-listener": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The listener's name. */
+                listener: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-deliveries": {
+        parameters: {
+            query?: {
+                state?: "idle" | "due" | "dead";
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+                /** @description Items per page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The listener's name. */
+                listener: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListDelivery"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    redeliver: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The listener's name. */
+                listener: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RedeliverToListenerBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "test-listener": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The listener's name. */
+                listener: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListenerTest"];
+                };
             };
             /** @description Bad Request */
             400: {
