@@ -588,6 +588,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/instances/{id}/rerun/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say which tasks a rerun would run and which it would keep, without doing it
+         * @description For operators of the project and above.
+         */
+        post: operations["preview-rerun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances/{id}/resume": {
         parameters: {
             query?: never;
@@ -2979,6 +2999,15 @@ export interface components {
             /** Format: int64 */
             uses: number;
         };
+        KeptFrom: {
+            /**
+             * Format: int64
+             * @description Absent where it ended without an attempt.
+             */
+            attempt?: number;
+            /** @example 42 */
+            instance_id: string;
+        };
         LastInstance: {
             /**
              * Format: date-time
@@ -3719,6 +3748,11 @@ export interface components {
             url: string;
         };
         RerunOptions: {
+            /** @description Run these again, and all that need them. */
+            from?: string[] | null;
+            /** @description The new instance takes over the tasks that from and the changed params leave valid, in place of running them. */
+            keep?: boolean;
+            /** @description All of the new instance; absent are those of the old one. */
             params?: {
                 [key: string]: string | number | boolean | unknown[];
             };
@@ -3729,10 +3763,35 @@ export interface components {
              * @enum {string}
              */
             scope?: "only" | "upstream" | "downstream";
-            /** @description Absent: all. */
+            /** @description Run these again, and what scope adds. Absent, with from: all. */
             tasks?: string[] | null;
             /** Format: int64 */
             version?: number;
+        };
+        RerunPreview: {
+            /** @description A new instance, in place of a new round of this one. */
+            new_instance: boolean;
+            /** @description All tasks in scope, in the order of the definition. */
+            tasks: components["schemas"]["RerunTask"][];
+            /** @description Sent with the rerun as preview, it is refused where that would do something else by then. */
+            token: string;
+        };
+        RerunTask: {
+            /**
+             * @description run: it goes through the rules again. keep: it stays as it ended, and nothing of it runs.
+             * @enum {string}
+             */
+            action: "run" | "keep";
+            /** @description The parameter, or the task that it needs. */
+            because?: string;
+            /** @description As it stands. */
+            state: string;
+            task: string;
+            /**
+             * @description chosen: by from. parameter: it uses a changed one. upstream: what it needs runs again. not_done: it has no result. last: it comes last or undoes another. all: keep was not asked for. round: the new round takes it up.
+             * @enum {string}
+             */
+            why: "kept" | "chosen" | "parameter" | "upstream" | "not_done" | "last" | "all" | "round";
         };
         RerunTaskBody: {
             /** @description The token of a preview: refused with 409 where the verb would do something else by now. */
@@ -4006,6 +4065,8 @@ export interface components {
              * @description Of a task with repeat_until: the iteration that it is in, from 1.
              */
             iteration?: number;
+            /** @description Where it ran, of a task that was taken over from the instance that this one runs again; of the view alone. */
+            kept_from?: components["schemas"]["KeptFrom"];
             /**
              * Format: int64
              * @description Workers lost in this round.
@@ -7036,6 +7097,123 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Instance"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "preview-rerun": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RerunOptions"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RerunPreview"];
                 };
             };
             /** @description Bad Request */

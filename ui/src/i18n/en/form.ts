@@ -217,7 +217,8 @@ export const form = {
   "form.field.params.enum": "Choices",
   "form.help.params.enum": "The values that it may take.",
   "form.field.params.affects": "Affects",
-  "form.help.params.affects": "Which tasks a change of it makes invalid when an instance is run again: their names, or none. Where nothing is said, those that use it.",
+  "form.help.params.affects":
+    "Which tasks a change of it makes invalid when an instance is run again: their names, or none. Where nothing is said, those that use it.",
   "form.field.outputs": "Outputs",
   "form.help.outputs": "Names of values that the task gives to the tasks below it.",
   "form.field.env": "Environment variables",
