@@ -99,7 +99,7 @@ func (p *Plan) noEffect(i int) []FieldError {
 			})
 		}
 	}
-	add(len(t.Outputs) > 0 && t.Type != TypeSubWorkflow && t.Type != TypeDependent, "outputs", "it gives none")
+	add(len(t.Outputs) > 0 && !p.Parent(i) && t.Type != TypeDependent, "outputs", "it gives none")
 	add(len(t.Env) > 0, "env", "it runs no process")
 	add(t.WorkingDir != "", "working_dir", "it runs no process")
 	add(t.TaskGroup.Name != "" && p.inMaster(i), "task_group", "it takes no place")

@@ -79,6 +79,7 @@ func (t *taskText) task(field string, out *Task) []FieldError {
 	errs = append(errs, more...)
 	errs = append(errs, checkOutputNames(field, t.Outputs)...)
 	errs = append(errs, checkRepeat(field, out)...)
+	errs = append(errs, checkItemNames(field, out)...)
 	out.Env, more = variables(field+".env", t.Env)
 	return append(errs, more...)
 }

@@ -14,5 +14,5 @@ var family = []mutant{
 	{"undeclared outputs come back", "step_child.go", `outputs := s.declared(ev.Task, ev.Outputs)`, `outputs := ev.Outputs`},
 	{"pause leaves children running", "step_control.go", `s.orderAll(VerbPause)`, ``},
 	{"resume leaves children paused", "step_control.go", `s.orderAll(VerbResume)`, ``},
-	{"a rerun goes on with the old child", "step_round.go", `in.Tasks[i].Child, in.Tasks[i].Iteration = 0, 0`, `in.Tasks[i].Iteration = 0`},
+	{"a rerun goes on with the old child", "step_round.go", `in.Tasks[i].Child, in.Tasks[i].Iteration, in.Tasks[i].Items = 0, 0, nil`, `in.Tasks[i].Iteration = 0`},
 }

@@ -85,8 +85,10 @@ export const whyKeys = [
   "noFreeSlot",
   "workerGone",
   "runningChild",
+  "runningChildren",
   "runningDependent",
   "killingChild",
+  "killingChildren",
   "child",
   "held",
   "holdsPlace",
@@ -118,6 +120,8 @@ const table: Record<string, Choose> = {
   running: (_, args) =>
     args.task === undefined
       ? "instanceRunning"
+      : args.children !== undefined
+        ? "runningChildren"
       : args.child !== undefined
         ? "runningChild"
         : args.dependent !== undefined
@@ -126,7 +130,7 @@ const table: Record<string, Choose> = {
             ? "runningWait"
             : "running",
   retry_wait: always("retryWait"),
-  killing: (_, args) => (args.child === undefined ? "killing" : "killingChild"),
+  killing: (_, args) => (args.children !== undefined ? "killingChildren" : args.child === undefined ? "killing" : "killingChild"),
   upstream_failed: always("upstreamFailed"),
   success: ofTask("taskSuccess", "success"),
   forced_success: always("forcedSuccess"),

@@ -26,6 +26,7 @@ const icons: Record<string, LucideIcon> = {
   noop: Circle,
   wait: Clock,
   sub_workflow: Workflow,
+  dynamic: Workflow,
   dependent: Clock,
   conditions: GitFork,
   switch: GitFork,

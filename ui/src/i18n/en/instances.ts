@@ -135,6 +135,8 @@ export const instances = {
   "why.running": "attempt {{attempt}} of {{task}} runs on worker {{worker}}",
   "why.runningDependent": "{{task}} waits for runs of other workflows",
   "why.runningChild": "attempt {{attempt}} of {{task}} waits for its child instance {{child}}",
+  "why.runningChildren": "{{ended}} of {{children}} children of {{task}} have ended",
+  "why.killingChildren": "{{ended}} of {{children}} children of {{task}} have ended; those that run were told to stop{{reason}}",
   "why.killingChild": "child instance {{child}} of {{task}} was told to stop{{reason}}",
   "why.child": "child instance {{instance}} of {{workflow}}",
   "why.runningWait": "{{task}} waits for another {{left}}",

@@ -135,6 +135,8 @@ export const instances: Record<keyof typeof en, string> = {
   "why.running": "{{task}} 的第 {{attempt}} 次尝试在 worker {{worker}} 上运行",
   "why.runningDependent": "{{task}} 在等待其他工作流的运行",
   "why.runningChild": "{{task}} 的第 {{attempt}} 次尝试在等待子实例 {{child}}",
+  "why.runningChildren": "{{task}} 的 {{children}} 个子实例中已有 {{ended}} 个结束",
+  "why.killingChildren": "{{task}} 的 {{children}} 个子实例中已有 {{ended}} 个结束；已通知其余运行中的停止{{reason}}",
   "why.killingChild": "已通知 {{task}} 的子实例 {{child}} 停止{{reason}}",
   "why.child": "{{workflow}} 的子实例 {{instance}}",
   "why.runningWait": "{{task}} 还需等待 {{left}}",
