@@ -110,13 +110,15 @@ func onInstance(v dag.Verb, in sql.InstanceRow, force bool) verdict {
 			if in.Round > 1 {
 				return done
 			}
+		case dag.VerbApprove, dag.VerbReject:
+			return wish
 		case dag.VerbRerun, dag.VerbReplace:
 		}
 	case dag.InstancePausing, dag.InstancePaused:
 		switch v {
 		case dag.VerbPause:
 			return done
-		case dag.VerbResume, dag.VerbStop, dag.VerbKill, dag.VerbSkip, dag.VerbForceSuccess:
+		case dag.VerbResume, dag.VerbStop, dag.VerbKill, dag.VerbSkip, dag.VerbForceSuccess, dag.VerbApprove, dag.VerbReject:
 			return wish
 		case dag.VerbRecover, dag.VerbRerun, dag.VerbReplace:
 		}
@@ -135,7 +137,7 @@ func onInstance(v dag.Verb, in sql.InstanceRow, force bool) verdict {
 			if in.State == dag.InstanceStopped {
 				return done
 			}
-		case dag.VerbPause, dag.VerbResume, dag.VerbKill, dag.VerbSkip, dag.VerbReplace:
+		case dag.VerbPause, dag.VerbResume, dag.VerbKill, dag.VerbSkip, dag.VerbReplace, dag.VerbApprove, dag.VerbReject:
 		}
 	case dag.InstanceSuccess:
 		switch v {
@@ -143,7 +145,7 @@ func onInstance(v dag.Verb, in sql.InstanceRow, force bool) verdict {
 			return wish
 		case dag.VerbForceSuccess:
 			return done
-		case dag.VerbPause, dag.VerbResume, dag.VerbStop, dag.VerbKill, dag.VerbSkip, dag.VerbRecover, dag.VerbReplace:
+		case dag.VerbPause, dag.VerbResume, dag.VerbStop, dag.VerbKill, dag.VerbSkip, dag.VerbRecover, dag.VerbReplace, dag.VerbApprove, dag.VerbReject:
 		}
 	case dag.InstanceQuarantined:
 	}
@@ -317,7 +319,7 @@ func (s *Server) wishFor(ctx context.Context, in sql.InstanceRow, row sql.Contro
 	// Only the last wish counts as a repeat: pause, resume, pause are three.
 	if n := len(open); n > 0 {
 		last := open[n-1]
-		if last.Verb == row.Verb && last.Force == row.Force && last.Scope == row.Scope && slices.Equal(last.Tasks, row.Tasks) {
+		if last.Verb == row.Verb && last.Force == row.Force && last.Scope == row.Scope && slices.Equal(last.Tasks, row.Tasks) && !decides(row.Verb) {
 			return false, nil
 		}
 		if n >= maxOpenControls {

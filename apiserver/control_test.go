@@ -51,7 +51,17 @@ func (b *bench) step(id string, input dag.Input) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	live, err := sql.Rebuild(plan, &row, tasks, nil)
+	attempts, err := b.db.LiveAttempts(b.t.Context(), n)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for i := range attempts {
+		a := &attempts[i]
+		if a.Decisions, err = b.db.Decisions(b.t.Context(), n, a.Task, a.Number); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	live, err := sql.Rebuild(plan, &row, tasks, attempts)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/porpoise/porpoise/dag"
@@ -34,9 +35,17 @@ func (s *Server) explainRoutes() {
 }
 
 func (s *Server) explain(ctx context.Context, in *explain) (*explanationAnswer, error) {
-	e, err := s.explanationOf(ctx, callOf(ctx).instance, in.Task, 0)
+	row := callOf(ctx).instance
+	e, err := s.explanationOf(ctx, row, in.Task, 0)
 	if err != nil {
 		return nil, err
+	}
+	if id, ok := sql.BackfillOf(row.TriggerKey); ok {
+		if e.Args == nil {
+			e.Args = map[string]string{}
+		}
+		e.Args["backfill"] = strconv.FormatInt(id, 10)
+		e.Text += fmt.Sprintf("; backfill %d started the instance", id)
 	}
 	return &explanationAnswer{Body: e}, nil
 }
@@ -108,6 +117,11 @@ func (s *Server) addLive(ctx context.Context, live []dag.Attempt, t sql.TaskRow)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read attempt: %w", err)
+		}
+		if t.Type == dag.TypeApproval {
+			if a.Decisions, err = s.store.Decisions(ctx, t.InstanceID, t.Index, t.Attempts); err != nil {
+				return nil, err
+			}
 		}
 		return append(live, a.Attempt), nil
 	case "", dag.TaskWaiting, dag.TaskReady, dag.TaskRetryWait, dag.TaskSuccess, dag.TaskForcedSuccess, dag.TaskFailed, dag.TaskKilled,

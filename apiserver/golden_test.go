@@ -104,6 +104,7 @@ func TestAnswersAreAsTheyWere(t *testing.T) {
 		{"member", "PUT", "/api/v1/projects/alpha/members/admin", `{"role":"owner"}`, 200},
 		{"members", "GET", "/api/v1/projects/alpha/members", "", 200},
 		{"start_preview", "POST", w + "/start?preview=true", `{"start_tasks":["load"],"scope":"upstream"}`, 200},
+		{"backfill_preview", "POST", w + "/backfills?preview=true", `{"from":"2026-03-01","to":"2026-03-03","params":{"day":7}}`, 200},
 		{"start", "POST", w + "/start", `{"params":{"day":7},"priority":"high"}`, 202},
 		{"pause", "POST", in + "/pause", "", 202},
 		{"bulk", "POST", "/api/v1/instances/bulk", `{"verb":"recover","instances":[{"id":"` + id + `"}]}`, 200},

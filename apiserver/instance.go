@@ -36,6 +36,7 @@ type Instance struct {
 	RerunOf      ID                `json:"rerun_of,omitempty"`
 	ParentID     ID                `json:"parent_instance_id,omitempty" doc:"The instance that this one is a child of; absent for none."`
 	ParentTask   string            `json:"parent_task,omitempty" doc:"The sub_workflow task of the parent that made it."`
+	BackfillID   ID                `json:"backfill_id,omitempty" doc:"The backfill that started it; absent for none."`
 	CreatedBy    string            `json:"created_by"`
 	CreatedAt    Time              `json:"created_at"`
 	StartedAt    Time              `json:"started_at,omitempty"`
@@ -182,6 +183,9 @@ func instanceFace(r sql.InstanceRow) Instance {
 	}
 	in.Epoch = r.OwnerEpoch
 	in.Owner, _, _ = strings.Cut(r.Owner, ":")
+	if id, ok := sql.BackfillOf(r.TriggerKey); ok {
+		in.BackfillID = ID(id)
+	}
 	if in.Params == nil {
 		in.Params = map[string]string{}
 	}

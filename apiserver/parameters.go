@@ -115,8 +115,12 @@ func (s *Server) previewParameters(ctx context.Context, in *previewParameters) (
 	if err != nil {
 		return nil, err
 	}
+	secrets, err := s.secretNames(ctx, w.ProjectID)
+	if err != nil {
+		return nil, err
+	}
 	trace, err := dag.TraceTask(inst, task, dag.Facts{
-		Project: w.Project, Workflow: w.Name, ProjectID: w.ProjectID, WorkflowID: w.ID, Version: version, ScheduleTime: dag.Millis(o.ScheduleTime), Now: s.at(), Location: where, ProjectParams: project,
+		Project: w.Project, Workflow: w.Name, ProjectID: w.ProjectID, WorkflowID: w.ID, Version: version, ScheduleTime: dag.Millis(o.ScheduleTime), Now: s.at(), Location: where, ProjectParams: project, Secrets: secrets,
 	})
 	if err != nil {
 		return nil, err // a value that does not fit where it is put: a FieldError

@@ -54,7 +54,7 @@ func (s *Server) preview(ctx context.Context, in *preview) (*previewAnswer, erro
 		if in.Task == "" {
 			return nil, wrongField(http.StatusBadRequest, "task", "required", "", "%s is about one task: name it", in.Verb)
 		}
-	case dag.VerbPause, dag.VerbResume, dag.VerbStop, dag.VerbRecover, dag.VerbRerun, dag.VerbReplace:
+	case dag.VerbPause, dag.VerbResume, dag.VerbStop, dag.VerbRecover, dag.VerbRerun, dag.VerbReplace, dag.VerbApprove, dag.VerbReject:
 	}
 	if in.Task != "" {
 		row.Tasks = []string{in.Task}

@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/internal/egress"
 	"github.com/porpoise/porpoise/internal/rpc"
 )
 
@@ -31,10 +32,14 @@ type Config struct {
 	Cluster Cluster
 	Workers Workers // nil: workers have no figures and can't be drained
 	Masters Masters // nil: masters have no figures
+	Keys    Keys    // nil: secrets can't be kept, and answer 503
 	// Node is this process's name, and Refusals what its gRPC server has turned away; nil is nothing.
 	Node     string
 	Refusals *rpc.Refusals
-	Logger   hclog.Logger
+	// Secrets seals what listeners sign with; nil refuses secrets. Egress says which addresses they may be called at.
+	Secrets Sealer
+	Egress  egress.Rule
+	Logger  hclog.Logger
 
 	// BasePath is where a proxy mounts Porpoise, such as "/porpoise"; "" is the root.
 	BasePath string
@@ -95,6 +100,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Keys == nil {
+		cfg.Keys = noKeys{}
 	}
 	if cfg.Metrics == nil {
 		cfg.Metrics = prometheus.DefaultGatherer
@@ -171,6 +179,9 @@ func (s *Server) route() error {
 	s.memberRoutes()
 	s.taskGroupRoutes()
 	s.projectParamRoutes()
+	s.listenerRoutes()
+	s.replyRoutes()
+	s.secretRoutes()
 	s.workflowRoutes()
 	s.versionRoutes()
 	s.validateRoutes()
@@ -181,10 +192,12 @@ func (s *Server) route() error {
 	s.draftRoutes()
 	s.parameterRoutes()
 	s.startRoutes()
+	s.backfillRoutes()
 	s.aroundRoutes()
 	s.bulkRoutes()
 	s.instanceRoutes()
 	s.controlRoutes()
+	s.approvalRoutes()
 	s.previewRoutes()
 	s.explainRoutes()
 	s.valueRoutes()

@@ -63,6 +63,7 @@ type StartOptions struct {
 	WorkerGroup  string          `json:"worker_group,omitempty" maxLength:"512" doc:"For tasks that name none."`
 	Priority     string          `json:"priority,omitempty" enum:"highest,high,medium,low,lowest"`
 	OnFailure    string          `json:"on_failure,omitempty" enum:"continue,end,compensate" doc:"Instead of the definition's."`
+	Reply        *ReplyOptions   `json:"reply,omitempty" doc:"Who is told of what becomes of the instance."`
 }
 
 type startWorkflow struct {
@@ -181,6 +182,11 @@ func (s *Server) wish(ctx context.Context, w sql.Workflow, version int, o StartO
 	}
 	_, badZone := location(o.Timezone)
 	wrong = append(append(wrong, scheduleTimeErrors(start.ScheduleTime)...), badZone...)
+	var badReply []dag.FieldError
+	if start.Reply, badReply, err = s.reply(w.ProjectID, o.Reply); err != nil {
+		return sql.Start{}, nil, err
+	}
+	wrong = append(wrong, badReply...)
 	if o.Scope != "" && len(o.StartTasks) == 0 {
 		wrong = append(wrong, dag.FieldError{Field: "scope", Code: "needs_start_tasks", Message: "means something only together with start_tasks"})
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/porpoise/porpoise/apiserver/logs"
 	"github.com/porpoise/porpoise/apiserver/watch"
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/backfill"
 	"github.com/porpoise/porpoise/dag/interval"
 	"github.com/porpoise/porpoise/sql"
 )
@@ -29,6 +30,29 @@ type Store interface {
 	HoldStore
 	SlotStore
 	TaskGroupStore
+	ListenerStore
+	BackfillStore
+	SecretStore
+}
+
+// BackfillStore keeps backfills, and knows what has run already.
+type BackfillStore interface {
+	CreateBackfill(ctx context.Context, b sql.Backfill, parts []sql.BackfillPart, dates []sql.BackfillEntry, newest int64) (sql.Backfill, error)
+	ChangeBackfill(ctx context.Context, id int64, c sql.BackfillChange) (sql.Backfill, bool, error)
+	NewestBackfill(ctx context.Context, workflowID int64) (int64, error)
+	Backfill(ctx context.Context, id int64) (sql.Backfill, error)
+	Backfills(ctx context.Context, workflowID int64, page sql.Page) ([]sql.Backfill, string, error)
+	BackfillDates(ctx context.Context, id int64, state backfill.DateState, page sql.Page) ([]sql.BackfillDate, string, error)
+	DependingWorkflows(ctx context.Context, after int64, limit int) ([]int64, error)
+	RanAt(ctx context.Context, workflowID int64, times []dag.Millis) (map[dag.Millis]sql.Ran, error)
+}
+
+// SecretStore keeps sealed secrets; project 0 is every project.
+type SecretStore interface {
+	Secrets(ctx context.Context, projectID int64) ([]sql.Secret, error)
+	PutSecret(ctx context.Context, secret sql.Secret) (made bool, err error)
+	DeleteSecret(ctx context.Context, projectID int64, name string) error
+	ResealSecrets(ctx context.Context, keyID string, reseal func(sql.Secret) (sql.Secret, error)) (int, error)
 }
 
 // ProjectStore keeps projects.
@@ -99,6 +123,8 @@ type InstanceStore interface {
 	Attempts(ctx context.Context, instanceID int64, task int) ([]sql.AttemptRow, error)
 	Attempt(ctx context.Context, instanceID int64, task, number int) (sql.AttemptRow, error)
 	Events(ctx context.Context, instanceID, afterSeq int64, limit int) ([]sql.EventRow, error)
+	Approvals(ctx context.Context, projects []int64, all bool, page sql.Page) ([]sql.ApprovalRow, string, error)
+	Decisions(ctx context.Context, instance int64, task, attempt int) ([]dag.Decision, error)
 	Dependency(ctx context.Context, item interval.Item, by sql.Asker) (interval.Facts, int64, error)
 	ChildrenOf(ctx context.Context, instance int64, page sql.Page) ([]sql.InstanceRow, string, error)
 }

@@ -12,8 +12,10 @@ import (
 type InstanceView struct {
 	Instance Instance `json:"instance"`
 	Tasks    []Task   `json:"tasks" nullable:"false" doc:"All of them, in the order of the definition."`
-	Graph    *Graph   `json:"graph,omitempty" doc:"Of the instance's version; absent unless drawing is asked for."`
-	Layout   *Layout  `json:"layout,omitempty" doc:"The workflow's canvas; absent unless drawing is asked for."`
+	// Approvals is absent for an instance that has asked nobody.
+	Approvals []Approval `json:"approvals,omitempty" doc:"Of its approval tasks the latest attempts, with what people said."`
+	Graph     *Graph     `json:"graph,omitempty" doc:"Of the instance's version; absent unless drawing is asked for."`
+	Layout    *Layout    `json:"layout,omitempty" doc:"The workflow's canvas; absent unless drawing is asked for."`
 }
 
 type viewAnswer struct{ Body InstanceView }
@@ -39,6 +41,9 @@ func (s *Server) viewInstance(ctx context.Context, in *viewInstance) (*viewAnswe
 	out := &viewAnswer{Body: InstanceView{Instance: instanceFace(row), Tasks: make([]Task, len(rows))}}
 	for i := range rows {
 		out.Body.Tasks[i] = taskFace(rows[i])
+	}
+	if out.Body.Approvals, err = s.approvalsOf(ctx, row, rows, func(sql.TaskRow) bool { return true }); err != nil {
+		return nil, err
 	}
 	if !in.Drawing {
 		return out, nil

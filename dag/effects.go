@@ -19,6 +19,8 @@ type Effects struct {
 	Items []ItemRef
 	// Orders are wishes about children, to be written in the same transaction.
 	Orders []Order
+	// Decisions are new decisions on approvals, to be written in the same transaction.
+	Decisions []Decision
 	// Applied answers control rows.
 	Applied []Applied
 	// Actions follow the commit, in order.
@@ -39,6 +41,7 @@ func (e *Effects) Add(more Effects) {
 	e.Children = append(e.Children, more.Children...)
 	e.Items = append(e.Items, more.Items...)
 	e.Orders = append(e.Orders, more.Orders...)
+	e.Decisions = append(e.Decisions, more.Decisions...)
 	e.Applied = append(e.Applied, more.Applied...)
 	e.Actions = append(e.Actions, more.Actions...)
 }
@@ -65,6 +68,7 @@ const (
 	ResultNothingToRecover = "nothing_to_recover" // recover of a success
 	ResultNotFinished      = "not_finished"       // rerun, or force_success of a failed task, of an instance that is not final
 	ResultNoSuchTask       = "no_such_task"       // no task in scope has that index
+	ResultNotWaiting       = "not_waiting"        // approve or reject: that attempt does not wait for it any more
 	ResultUnknownVerb      = "unknown_verb"
 )
 

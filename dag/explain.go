@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // maxCauses is how many causes one explanation lists; the rest is only counted, because
@@ -146,6 +147,10 @@ func (in *Instance) explainRunning(now Millis, i int, e *Explanation) {
 		e.Text = fmt.Sprintf("%s waits for runs of other workflows", in.name(i))
 		return
 	}
+	if in.approval(i) != nil {
+		in.explainApproval(now, i, e)
+		return
+	}
 	if t.Attempt.Worker == "" {
 		e.Args["until"] = moment(t.NextAt)
 		e.Text = fmt.Sprintf("%s waits for another %s", in.name(i), left(now, t.NextAt))
@@ -177,6 +182,26 @@ func (in *Instance) explainChild(now Millis, i int, e *Explanation) {
 	if t.Attempt.Deadline != 0 {
 		e.Args["deadline"] = moment(t.Attempt.Deadline)
 		e.Text += fmt.Sprintf("; its timeout is in %s", left(now, t.Attempt.Deadline))
+	}
+}
+
+// explainApproval tells of an approval that is asked for: who has approved, and how many more must.
+func (in *Instance) explainApproval(now Millis, i int, e *Explanation) {
+	t, needed := &in.Tasks[i], in.approval(i).Needed()
+	missing := max(needed-len(t.Attempt.Decisions), 0)
+	e.Args["approval"], e.Args["missing"], e.Args["quorum"] = in.name(i), strconv.Itoa(missing), strconv.Itoa(needed)
+	e.Text = fmt.Sprintf("%s waits for %d of %s", in.name(i), missing, count(needed, "approval"))
+	var by []string
+	for _, d := range t.Attempt.Decisions {
+		by = append(by, d.By)
+	}
+	if len(by) > 0 {
+		e.Args["approved_by"] = strings.Join(by, ", ")
+		e.Text += ": " + e.Args["approved_by"] + map[bool]string{true: " has", false: " have"}[len(by) == 1] + " approved"
+	}
+	if t.NextAt != 0 {
+		e.Args["expires"] = moment(t.NextAt)
+		e.Text += fmt.Sprintf("; that expires in %s", left(now, t.NextAt))
 	}
 }
 
@@ -397,10 +422,16 @@ func because(r Reason) string {
 		return " because the condition of its repeat_until does not hold yet"
 	case ReasonRepeatBound:
 		return " because the condition of its repeat_until did not hold within its max"
+	case ReasonRejected:
+		return " because somebody rejected it"
+	case ReasonExpired:
+		return " because nobody decided on it in time"
 	case ReasonDiscarded:
 		return " because there was no place for it and when_full is discard"
 	case ReasonReplaced:
 		return " because a newer instance took its place"
+	case ReasonSecret:
+		return " because a secret that it names could not be given to it"
 	case ReasonUpstreamFailed, ReasonReturned, ReasonCrashed, ReasonParams:
 	}
 	return " (" + string(r) + ")"

@@ -3,7 +3,6 @@ package dag
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +12,7 @@ import (
 
 // seedTexts are a beginning for the fuzzers: the examples, and slips of every kind.
 func seedTexts(f *testing.F) {
-	files, err := filepath.Glob("../examples/*.yaml")
+	files, err := exampleFiles()
 	if err != nil {
 		f.Fatal(err)
 	}

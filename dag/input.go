@@ -77,7 +77,9 @@ const (
 	VerbSkip         Verb = "skip"          // one task
 	VerbForceSuccess Verb = "force_success" // one task
 	VerbRecover      Verb = "recover"
-	VerbRerun        Verb = "rerun" // the tasks named, in Scope; all when none is named
+	VerbRerun        Verb = "rerun"   // the tasks named, in Scope; all when none is named
+	VerbApprove      Verb = "approve" // one approval task
+	VerbReject       Verb = "reject"  // one approval task
 	// VerbReplace is a stop on behalf of a newer instance, which takes the place; it is none that people ask for.
 	VerbReplace Verb = "replace"
 )
@@ -92,6 +94,8 @@ type Control struct {
 	By    string
 	// Reason is kept by an instance that stops for it; empty for a stop that somebody asked for.
 	Reason Reason
+	// Decision has, of approve and reject, the number of the attempt that it is about, the reason and the values.
+	Decision Decision
 }
 
 func (Begin) input()   {}

@@ -108,6 +108,9 @@ type Attempt struct {
 	Outputs      map[string]string
 	Child        int64 // the instance that the attempt of a sub_workflow task waits for; 0 for none
 
+	// Decisions are what people have said so far, while the attempt is that of an approval that waits.
+	Decisions []Decision
+
 	// KillReason is why it is being killed, while State is killing.
 	KillReason Reason
 }
@@ -137,6 +140,8 @@ const (
 	EventItem            EventCode = "item"             // a child of a dynamic task ended as State says
 	EventTaskTimeout     EventCode = "task_timeout"     // an attempt runs over its timeout
 	EventWorkflowTimeout EventCode = "workflow_timeout" // the instance runs over its timeout
+	EventApproved        EventCode = "approved"         // somebody approved
+	EventRejected        EventCode = "rejected"         // somebody rejected
 	EventPauseOverdue    EventCode = "pause_overdue"    // pausing takes longer than it should
 	EventStopOverdue     EventCode = "stop_overdue"     // stopping takes longer than it should
 )

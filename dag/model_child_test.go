@@ -84,9 +84,21 @@ func refusedAtOnce(ev Input, i int, was, is TaskState) bool {
 
 // dependent draws a task that waits for other runs, or -1.
 func (w *world) dependent() int {
-	return w.pick("dependent", func(t *TaskInstance) bool {
-		return t.State == TaskRunning && t.Attempt.Worker == "" && t.Attempt.Child == 0 && t.NextAt == 0 && t.Items == nil
-	})
+	return w.pickType("dependent", TypeDependent)
+}
+
+// pickType draws a running task of a type, or -1.
+func (w *world) pickType(label, name string) int {
+	var list []int
+	for i := range w.in.Tasks {
+		if w.in.Tasks[i].State == TaskRunning && w.plan.Definition.Tasks[i].Type == name {
+			list = append(list, i)
+		}
+	}
+	if len(list) == 0 {
+		return -1
+	}
+	return draw(w.t, label, list)
 }
 
 // decides ends a wait for other runs, or tells one that is not waited for any more.

@@ -3,16 +3,12 @@ package dag
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // awaits says that a task's live attempt waits for a child.
 func (a *auditor) awaits(task int, child int64) bool {
-	for _, id := range a.in.Children(task) {
-		if id == child {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(a.in.Children(task), child)
 }
 
 // checkItems: of a live dynamic task no more children run than may, and there is always one that runs, or room

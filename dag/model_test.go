@@ -162,7 +162,8 @@ func (a *auditor) checkTransitions(ev Input, before *Instance, fx Effects) {
 			if is.Round != a.in.Round || !was.State.CanFollowAgain(TaskWaiting) || is.State != TaskWaiting && !TaskWaiting.CanFollow(is.State) {
 				a.fail("%+v: task %d went from %s to %s in a new round", ev, i, was.State, is.State)
 			}
-			if is.Retries != 0 || is.Lost != 0 || len(is.Outputs) != 0 && a.plan.rules[i].branches == nil && is.Iteration < 2 || is.Attempts < was.Attempts {
+			atOnce := a.plan.rules[i].branches != nil || is.Iteration > 1 || a.in.DryRun && a.plan.Definition.Tasks[i].Type == TypeApproval
+			if is.Retries != 0 || is.Lost != 0 || len(is.Outputs) != 0 && !atOnce || is.Attempts < was.Attempts {
 				a.fail("%+v: task %d was not reset", ev, i)
 			}
 		}
@@ -273,7 +274,7 @@ func (a *auditor) checkNewAttempt(before *Instance, r Attempt, round *tally) {
 	if r.Number < 1 || r.Round != a.in.Round || def.Disabled || a.in.State != InstanceRunning && !a.in.State.Final() { // an attempt may end with its instance in the same step
 		a.fail("new attempt %+v while the instance is %s", r, a.in.State)
 	}
-	here := def.Type == TypeWait || def.Type == TypeSwitch || def.Type == TypeConditions || def.Type == TypeSubWorkflow || def.Type == TypeDynamic || def.Type == TypeDependent
+	here := def.Type == TypeWait || def.Type == TypeSwitch || def.Type == TypeConditions || def.Type == TypeSubWorkflow || def.Type == TypeDynamic || def.Type == TypeDependent || def.Type == TypeApproval
 	if here != (r.Worker == "") || r.Worker != "" && (was.State != TaskReady || before.State != InstanceRunning) {
 		a.fail("new attempt %+v of task that was %s, instance %s", r, was.State, before.State)
 	}
@@ -363,7 +364,7 @@ func (a *auditor) checkWhole() {
 		if !t.State.Final() {
 			open++
 		}
-		wait := a.plan.Definition.Tasks[i].Type == TypeWait || a.plan.Definition.Tasks[i].Type == TypeDependent || a.plan.rules[i].branches != nil
+		wait := a.plan.Definition.Tasks[i].Type == TypeWait || a.plan.Definition.Tasks[i].Type == TypeDependent || a.plan.Definition.Tasks[i].Type == TypeApproval || a.plan.rules[i].branches != nil
 		parent := a.plan.Definition.Tasks[i].Type == TypeSubWorkflow || a.plan.Definition.Tasks[i].Type == TypeDynamic
 		if t.State.Live() && !wait && !parent {
 			active++

@@ -192,6 +192,10 @@ func (p *Param) parts(value string) []string {
 // which becomes JSON.
 type valueText string
 
+// ValueText is a parameter's value in any document: a text, a number, a boolean, or a list of them, which
+// becomes JSON.
+type ValueText = valueText
+
 // ReadDocument takes a scalar or a list of scalars.
 func (v *valueText) ReadDocument(d *document.Decoder, n *document.Node, at *document.Path) {
 	if n.Kind != document.List {

@@ -204,18 +204,24 @@ func checkValue(field, value string) *FieldError {
 // declares: unknown ones, values of another type, and missing ones without a default.
 // The fields are params.<name>.
 func CheckParams(def *Definition, start map[string]string) []FieldError {
+	return checkGiven("params", "the workflow", "parameter", def.Params, start)
+}
+
+// checkGiven holds given values against what is declared. Whose and what say in messages whose declarations
+// they are, and what one of them is.
+func checkGiven(at, whose, what string, params []Param, given map[string]string) []FieldError {
 	var errs []FieldError
-	declared := make(map[string]bool, len(def.Params))
-	names := make([]string, len(def.Params))
-	for i := range def.Params {
-		p := &def.Params[i]
+	declared := make(map[string]bool, len(params))
+	names := make([]string, len(params))
+	for i := range params {
+		p := &params[i]
 		declared[p.Name] = true
 		names[i] = p.Name
-		field := document.FieldKey("params", p.Name)
-		value, given := start[p.Name]
-		if !given {
+		field := document.FieldKey(at, p.Name)
+		value, ok := given[p.Name]
+		if !ok {
 			if p.Default == nil {
-				errs = append(errs, FieldError{Field: field, Code: document.CodeRequired, Message: "the parameter " + document.Quoted(p.Name) + " has no default: give it a value"})
+				errs = append(errs, FieldError{Field: field, Code: document.CodeRequired, Message: "the " + what + " " + document.Quoted(p.Name) + " has no default: give it a value"})
 			}
 			continue
 		}
@@ -225,15 +231,15 @@ func CheckParams(def *Definition, start map[string]string) []FieldError {
 			errs = append(errs, FieldError{Field: field, Code: code, Message: message, Value: document.Shown(value)})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(start)) {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if declared[name] {
 			continue
 		}
-		message := "the workflow has no parameter " + document.Quoted(name)
+		message := whose + " has no " + what + " " + document.Quoted(name)
 		if near := document.Nearest(name, names); near != "" {
 			message += "; did you mean " + document.Quoted(near) + "?"
 		}
-		errs = append(errs, FieldError{Field: document.FieldKey("params", name), Code: CodeUnknownParam, Message: message, Value: document.Shown(name)})
+		errs = append(errs, FieldError{Field: document.FieldKey(at, name), Code: CodeUnknownParam, Message: message, Value: document.Shown(name)})
 	}
 	return document.Sort(errs)
 }

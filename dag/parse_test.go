@@ -3,7 +3,6 @@ package dag
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -150,7 +149,7 @@ func TestSameDefinitionFromYAMLAndJSON(t *testing.T) {
 
 func TestExamplesAreAccepted(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("../examples/*.yaml")
+	files, err := exampleFiles()
 	if err != nil || len(files) < 3 {
 		t.Fatalf("examples: %v, %v", files, err)
 	}

@@ -10,8 +10,9 @@ type Plan struct {
 	Order []int
 
 	index   map[string]int
-	outputs outputs // which outputs each task sees
-	refs    []bool  // per task: whether its spec has ${name} to be put in
+	outputs outputs    // which outputs each task sees
+	refs    []bool     // per task: whether its spec has ${name} to be put in
+	secrets [][]string // per task: see Secrets
 
 	undo    []int   // tasks that undo others, in topological order
 	finally []int   // tasks that come last, in topological order
@@ -45,9 +46,10 @@ func newPlan(def *Definition) (*Plan, []FieldError) {
 		return p, errs
 	}
 	p.outputs = newOutputs(p)
-	p.refs = make([]bool, len(def.Tasks))
+	p.refs, p.secrets = make([]bool, len(def.Tasks)), make([][]string, len(def.Tasks))
 	for i := range def.Tasks {
 		p.refs[i] = hasReferences(&def.Tasks[i])
+		p.secrets[i] = p.secretsOf(&def.Tasks[i])
 	}
 	return p, nil
 }

@@ -92,16 +92,22 @@ func drawPlan(t *rapid.T) *Plan {
 				task.Needs = append(task.Needs, fmt.Sprint("t", j))
 			}
 		}
-		switch die(t, "kind", 12) {
+		switch die(t, "kind", 13) {
 		case 0, 1:
 			task.Type, task.Spec = TypeWait, napSpec{time.Duration(die(t, "nap", 40)) * time.Second}
 		case 2:
 			task.Disabled = true
 		case 5, 6:
 			task.Type, task.Spec, task.Outputs = TypeSubWorkflow, &SubWorkflowSpec{Workflow: "other"}, []string{"n"}
+		case 8:
+			task.Type, task.Outputs = TypeApproval, []string{"n"}
+			task.Spec = &ApprovalSpec{
+				Quorum: 1 + die(t, "quorum", 2), Expires: Duration(die(t, "expires", 3)) * Duration(10*time.Second),
+				OnExpiry: draw(t, "on expiry", []string{ExpiryFail, ExpiryApprove, ExpiryReject}), Form: drawnForm("n"),
+			}
 		case 7:
 			task.Type, task.Spec, task.Outputs = TypeDependent, &DependentSpec{}, []string{"n"}
-		case 8:
+		case 12:
 			task.Type, task.Outputs = TypeDynamic, []string{"n"}
 			task.Spec = &DynamicSpec{Workflow: "other", Parallel: 1 + die(t, "parallel", 2), OnFailure: draw(t, "items", []string{"end", "continue"})}
 		case 3, 4:
@@ -223,6 +229,7 @@ func (w *world) play() {
 			w.report()
 			w.childEnds()
 			w.decides()
+			w.approves()
 		case 11:
 			w.lose()
 			w.late()
@@ -453,6 +460,7 @@ func (w *world) deliver() {
 		live := w.pick("live", held)
 		parent := w.pick("parent", waitsForChild)
 		dependent := w.dependent()
+		approval := w.approval()
 		switch {
 		case ready >= 0:
 			w.give(ready)
@@ -464,6 +472,8 @@ func (w *world) deliver() {
 			w.endChild(parent)
 		case dependent >= 0:
 			w.decide(dependent)
+		case approval >= 0:
+			w.say(approval, fmt.Sprint("person ", w.wishes), VerbApprove)
 		default:
 			timer, at, ok := w.nextTimer()
 			if !ok {

@@ -118,21 +118,27 @@ func (r *references) task(i int) {
 		upper = r.ofItem(d, upper)
 		all = r.ofItem(d, all)
 	}
+	sealed := r.withSecrets(i, all)
 	for k := range t.Params {
 		if p := &t.Params[k]; p.Default != nil {
 			r.text(document.FieldKey(prefix+".params", p.Name), *p.Default, upper)
 		}
 	}
 	for k := range t.Env {
-		r.text(document.FieldKey(prefix+".env", t.Env[k].Name), t.Env[k].Value, all)
+		r.text(document.FieldKey(prefix+".env", t.Env[k].Name), t.Env[k].Value, sealed)
 	}
 	r.text(prefix+".working_dir", t.WorkingDir, all)
 	r.expressions(i, all)
 	if t.Spec == nil {
 		return
 	}
+	secret, _ := t.Spec.(secretive)
 	eachText(reflect.ValueOf(t.Spec), "", func(field, text string) string {
-		r.text(prefix+"."+field, text, all)
+		known := all
+		if secret != nil && secret.secretField(field) {
+			known = sealed
+		}
+		r.text(prefix+"."+field, text, known)
 		return text
 	})
 }
@@ -168,6 +174,9 @@ func (r *references) builtinOnly(name string) *FieldError {
 	if _, ok := projectName(nil, name); ok || isBuiltin(name) {
 		return nil
 	}
+	if _, ok := secretName(nil, name); ok {
+		return misplaced(name)
+	}
 	return &FieldError{
 		Code: CodeUnknownName, Value: document.Shown(name), Args: Args{"name": document.Shown(name)},
 		Message: "${" + document.Shown(name) + "} is not known here: a workflow's parameter can refer to project.name and to built-in names only: " + strings.Join(builtinNames(), ", "),
@@ -196,6 +205,9 @@ func (r *references) known(i int, name string, own bool) *FieldError {
 	}
 	if _, ok := projectName(r.plan, name); ok {
 		return nil
+	}
+	if _, ok := secretName(r.plan, name); ok {
+		return misplaced(name)
 	}
 	if task, output, ok := cutLast(name); ok {
 		from, exists := r.index[task]

@@ -26,6 +26,8 @@ type Facts struct {
 	Location *time.Location
 	// ProjectParams are the parameters of the instance's project, by name; they are not changed.
 	ProjectParams map[string]string
+	// Secrets are the values of those secrets that the task names, as far as there are any; they are not changed.
+	Secrets map[string]string
 }
 
 // Base is the moment that dates are reckoned from, in the location whose calendar they are of.
@@ -55,6 +57,12 @@ type TaskRun struct {
 	Env        map[string]string
 	Outputs    []string // names that are kept
 	WorkingDir string
+	// SecretEnv are the variables of env that hold secrets; they are not in Env.
+	SecretEnv map[string]string
+	// SecretSpec says that Spec holds secrets.
+	SecretSpec bool
+	// Secrets are the values of all secrets that were put in, by name.
+	Secrets map[string]string
 }
 
 // builtins are the parameters that every task has. In scripts they have underscores,
@@ -119,27 +127,29 @@ func isBuiltin(name string) bool {
 // params and env each $[...] too. Of values
 // with one name the first of these wins: the start's, the task's own, outputs of
 // ancestors (the nearest), the workflow's, the project's, built-in ones. The error is a FieldError:
-// a name without a value, or a value that does not fit where it is put.
+// a name without a value, or a value that does not fit where it is put; it is an NoSecretError where that
+// is a secret. No error shows a secret's value.
 func Resolve(in *Instance, task int, facts Facts) (TaskRun, error) {
-	r := resolver{in: in, task: task, t: &in.plan.Definition.Tasks[task]}
+	r := resolver{in: in, task: task, t: &in.plan.Definition.Tasks[task], secrets: facts.Secrets, used: map[string]string{}}
 	run := TaskRun{Type: r.t.Type, Outputs: r.t.Outputs, WorkingDir: r.t.WorkingDir}
 	if err := r.parameters(facts); err != nil {
 		return TaskRun{}, *err
 	}
 	// The task's env refers to parameters, never to itself: order means nothing there.
 	own := make([]string, len(r.t.Env))
+	hidden := make([]bool, len(r.t.Env))
 	for i, e := range r.t.Env {
-		value, err := datedExpand(e.Value, r.base, r.lookup)
+		value, err := datedExpand(e.Value, r.base, r.sealed(&hidden[i]))
 		if err != nil {
-			return TaskRun{}, r.at(err, document.FieldKey("env", e.Name))
+			return TaskRun{}, r.failure(hush(err, hidden[i]), document.FieldKey("env", e.Name))
 		}
 		own[i] = value
 	}
 	spec := r.t.Spec
 	if in.plan.refs[task] {
 		var err *FieldError
-		if spec, err = r.spec(); err != nil {
-			return TaskRun{}, *err
+		if spec, err = r.spec(&run.SecretSpec); err != nil {
+			return TaskRun{}, r.why(*err)
 		}
 		if run.WorkingDir, err = expand(run.WorkingDir, r.lookup); err == nil && run.WorkingDir != "" {
 			err = checkResolvedDir(run.WorkingDir)
@@ -154,9 +164,17 @@ func Resolve(in *Instance, task int, facts Facts) (TaskRun, error) {
 	}
 	run.Spec = text
 	for i, e := range r.t.Env {
-		r.values[e.Name] = own[i]
+		if !hidden[i] {
+			r.values[e.Name] = own[i]
+			continue
+		}
+		if run.SecretEnv == nil {
+			run.SecretEnv = make(map[string]string)
+		}
+		run.SecretEnv[e.Name] = own[i]
+		delete(r.values, e.Name) // a parameter of that name, which the variable hides
 	}
-	run.Env = r.values
+	run.Env, run.Secrets = r.values, r.used
 	return run, nil
 }
 
@@ -168,6 +186,10 @@ type resolver struct {
 	base    time.Time // what dates are reckoned from
 	project map[string]string
 	values  map[string]string
+	secrets map[string]string // by name, as far as there are any
+	used    map[string]string // those that were put in
+	// noSecret is the name of a secret that there is not.
+	noSecret string
 	// trace is where each value came from, weakest first; nil for a real run.
 	trace map[string][]Link
 }
@@ -188,6 +210,17 @@ func (r *resolver) note(name string, l Link) {
 func (r *resolver) at(err *FieldError, field string) FieldError {
 	e := *err
 	e.Field = r.in.plan.Definition.field(r.task) + "." + field
+	return e
+}
+
+// failure gives an error its place, and its kind.
+func (r *resolver) failure(err *FieldError, field string) error { return r.why(r.at(err, field)) }
+
+// why tells the lack of a secret from other errors.
+func (r *resolver) why(e FieldError) error {
+	if r.noSecret != "" {
+		return NoSecretError{FieldError: e, Name: r.noSecret}
+	}
 	return e
 }
 
@@ -302,8 +335,9 @@ func (r *resolver) lookup(name string) (string, *FieldError) {
 	return value, nil
 }
 
-// spec returns a copy of the task's spec with the values put in, checked once more.
-func (r *resolver) spec() (Spec, *FieldError) {
+// spec returns a copy of the task's spec with the values put in, checked once more. holds is set where
+// secrets are among them.
+func (r *resolver) spec(holds *bool) (Spec, *FieldError) {
 	fail := func(err error) *FieldError {
 		return &FieldError{Field: r.in.plan.Definition.field(r.task), Code: document.CodeInvalid, Message: "copy the spec: " + err.Error()}
 	}
@@ -316,8 +350,13 @@ func (r *resolver) spec() (Spec, *FieldError) {
 		return nil, fail(err)
 	}
 	var first *FieldError
+	secret, _ := spec.(secretive)
 	eachText(reflect.ValueOf(spec), "", func(field, text string) string {
-		value, err := expand(text, r.lookup)
+		lookup := r.lookup
+		if secret != nil && secret.secretField(field) {
+			lookup = r.sealed(holds)
+		}
+		value, err := expand(text, lookup)
 		if err != nil {
 			if first == nil {
 				e := r.at(err, field)
@@ -331,7 +370,7 @@ func (r *resolver) spec() (Spec, *FieldError) {
 		return nil, first
 	}
 	if errs := spec.Validate(); len(errs) > 0 {
-		e := r.at(&errs[0], errs[0].Field)
+		e := r.at(hush(&errs[0], *holds), errs[0].Field)
 		return nil, &e
 	}
 	return spec, nil

@@ -87,6 +87,7 @@ func (in *Instance) attach(a Attempt) error {
 func (in *Instance) checkTask(i int) error {
 	t := &in.Tasks[i]
 	wait := in.plan.Definition.Tasks[i].Type == TypeWait
+	expires := t.State == TaskRunning && in.approval(i) != nil && t.NextAt != 0 // some approvals do, others do not
 	switch {
 	case !t.State.Valid():
 		return damaged(in, "task %d: unknown state %q", i, t.State)
@@ -96,7 +97,7 @@ func (in *Instance) checkTask(i int) error {
 		return damaged(in, "task %d: attempts %d, retries %d, lost %d", i, t.Attempts, t.Retries, t.Lost)
 	case t.Round < 1 || t.Round > in.Round:
 		return damaged(in, "task %d is of round %d, the instance of round %d", i, t.Round, in.Round)
-	case (t.State == TaskRetryWait || wait && t.State == TaskRunning) != (t.NextAt != 0):
+	case (t.State == TaskRetryWait || wait && t.State == TaskRunning || expires) != (t.NextAt != 0):
 		return damaged(in, "task %d is %s with next_at %d", i, t.State, t.NextAt)
 	}
 	return nil

@@ -99,7 +99,13 @@ func (p *Plan) noEffect(i int) []FieldError {
 			})
 		}
 	}
-	add(len(t.Outputs) > 0 && !p.Parent(i) && t.Type != TypeDependent, "outputs", "it gives none")
+	switch spec := t.Spec.(type) {
+	case *SubWorkflowSpec, *DynamicSpec, *DependentSpec:
+	case *ApprovalSpec:
+		add(len(t.Outputs) > len(spec.Form), "outputs", "it gives the fields of its form")
+	default:
+		add(len(t.Outputs) > 0, "outputs", "it gives none")
+	}
 	add(len(t.Env) > 0, "env", "it runs no process")
 	add(t.WorkingDir != "", "working_dir", "it runs no process")
 	add(t.TaskGroup.Name != "" && p.inMaster(i), "task_group", "it takes no place")

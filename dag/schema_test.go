@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -161,7 +160,7 @@ func hasType(want any, n *document.Node) bool {
 
 func TestSchemaTakesTheExamples(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("../examples/*.yaml")
+	files, err := exampleFiles()
 	if err != nil || len(files) < 3 {
 		t.Fatalf("examples: %v, %v", files, err)
 	}

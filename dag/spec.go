@@ -27,6 +27,8 @@ const (
 	TypeDynamic = "dynamic"
 	// TypeDependent waits for runs of other workflows.
 	TypeDependent = "dependent"
+	// TypeApproval waits for people.
+	TypeApproval = "approval"
 )
 
 // DefaultWorkerGroup is the group of tasks that name none, and of workers that are told none.
@@ -59,6 +61,7 @@ var taskTypes = [...]taskType{
 	{TypeSubWorkflow, CategoryFlow, "Runs another workflow as an instance of its own and waits for its end, without taking a worker.", func() Spec { return &SubWorkflowSpec{} }},
 	{TypeDynamic, CategoryFlow, "Runs another workflow once for each item of a list, some at a time, and gathers what they give.", func() Spec { return &DynamicSpec{} }},
 	{TypeDependent, CategoryFlow, "Waits until runs of other workflows have succeeded, without taking a worker.", func() Spec { return &DependentSpec{} }},
+	{TypeApproval, CategoryFlow, "Asks people for their approval, and waits for it without taking a worker.", func() Spec { return &ApprovalSpec{} }},
 	{TypeSwitch, CategoryFlow, "Chooses the tasks that run next by parameters and outputs.", func() Spec { return &SwitchSpec{} }},
 	{TypeConditions, CategoryFlow, "Chooses the tasks that run next by how those before it ended.", func() Spec { return &ConditionsSpec{} }},
 }

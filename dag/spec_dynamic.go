@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -176,9 +177,9 @@ type mapping struct {
 // item resolves combination k, which is the child at a place if it passes the filter; nil where it does not.
 func (m *mapping) item(k, place int) (map[string]string, *FieldError) {
 	own := make(map[string]string, len(m.lists)+len(m.t.Params)+1)
-	for i := len(m.lists) - 1; i >= 0; i-- {
-		own[m.spec.Over[i].Name] = m.lists[i][k%len(m.lists[i])]
-		k /= len(m.lists[i])
+	for i, list := range slices.Backward(m.lists) {
+		own[m.spec.Over[i].Name] = list[k%len(list)]
+		k /= len(list)
 	}
 	if m.spec.Index != "" {
 		own[m.spec.Index] = strconv.Itoa(place)

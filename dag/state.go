@@ -78,6 +78,7 @@ const (
 	ReasonForcedStop       Reason = "forced_stop"       // stopped without waiting for the workers' word
 	ReasonCrashed          Reason = "crashed_master"    // quarantined: processing it ended masters
 	ReasonParams           Reason = "params"            // a parameter that the task uses has no value, or not one it can take
+	ReasonSecret           Reason = "secret"            // a secret that the task names can't be given to it
 	ReasonUnanswered       Reason = "unanswered"        // the worker gave no answer for the attempt in time, however often it was asked
 	ReasonLateSuccess      Reason = "late_success"      // the attempt was called lost, and its success came before another had begun
 	ReasonExitCode         Reason = "exit_code"         // the process ended with another code than 0
@@ -97,6 +98,8 @@ const (
 	ReasonOutputs          Reason = "outputs"           // the gathered outputs of a dynamic task are too large
 	ReasonRepeat           Reason = "repeat"            // the condition of its repeat_until does not hold yet
 	ReasonRepeatBound      Reason = "repeat_bound"      // repeat_until came to its max before its condition held
+	ReasonRejected         Reason = "rejected"          // somebody rejected what an approval task asks
+	ReasonExpired          Reason = "expired"           // nobody decided on an approval task in time
 	ReasonDiscarded        Reason = "discarded"         // the instance found no place, and its workflow's when_full is discard
 	ReasonReplaced         Reason = "replaced"          // a newer instance took its place
 )

@@ -324,7 +324,7 @@ func (s *step) task(i int) *TaskInstance {
 
 // here says that a task runs in the master: it holds no worker.
 func (p *Plan) here(i int) bool {
-	return p.Definition.Tasks[i].Type == TypeWait || p.Definition.Tasks[i].Type == TypeDependent || p.rules[i].branches != nil
+	return p.Definition.Tasks[i].Type == TypeWait || p.Definition.Tasks[i].Type == TypeDependent || p.Definition.Tasks[i].Type == TypeApproval || p.rules[i].branches != nil
 }
 
 // instanceTimer is a timer of the instance's own.

@@ -23,6 +23,8 @@ func (s *step) control(c Control) {
 		result = s.recover(c.By)
 	case VerbRerun:
 		result = s.rerun(c)
+	case VerbApprove, VerbReject:
+		result = s.decide(c)
 	default:
 		result = ResultUnknownVerb
 	}

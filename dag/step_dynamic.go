@@ -188,13 +188,11 @@ func (s *step) itemEnded(ev ChildEnded, k int) {
 	t := &s.in.Tasks[ev.Task]
 	before := s.halted(ev.Task, t.progress())
 	m := &s.items(ev.Task)[k]
-	switch ev.State {
-	case InstanceSuccess:
+	m.State = ItemFailed
+	if ev.State == InstanceSuccess {
 		m.State, m.Outputs = ItemSuccess, s.declared(ev.Task, ev.Outputs)
-	case InstanceStopped:
+	} else if ev.State == InstanceStopped {
 		m.State = ItemKilled
-	default:
-		m.State = ItemFailed
 	}
 	s.touchItem(ev.Task, k)
 	s.touch(ev.Task)

@@ -151,6 +151,10 @@ func (s *step) unsuccessful(r Report) {
 			reason = ReasonExitCode
 		}
 		s.endAttempt(r.Task, AttemptFailed, reason)
+		if reason == ReasonSecret { // a retry would find no more: none is used up
+			s.failForGood(r.Task, reason, r.Message)
+			return
+		}
 		s.fail(r.Task, reason, r.Message)
 	}
 }

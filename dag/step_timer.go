@@ -13,6 +13,9 @@ func (s *step) startHere(i int) (ended bool) {
 	if s.dependent(i) {
 		return s.startDependent(i)
 	}
+	if s.in.approval(i) != nil {
+		return s.startApproval(i)
+	}
 	s.startWait(i)
 	return false
 }
@@ -67,6 +70,8 @@ func (s *step) timer(ev Timer) {
 	switch {
 	case ev.Kind == TimerRetry && t.State == TaskRetryWait && s.due(ev, t.NextAt):
 		s.retry(ev.Task)
+	case ev.Kind == TimerWait && t.State == TaskRunning && s.in.approval(ev.Task) != nil && s.due(ev, t.NextAt):
+		s.expired(ev.Task)
 	case ev.Kind == TimerWait && t.State == TaskRunning && s.in.plan.here(ev.Task) && s.due(ev, t.NextAt):
 		s.endWait(ev.Task, AttemptSuccess, "")
 		s.succeed(ev.Task, nil)

@@ -151,6 +151,14 @@ func (s *story) command(words, more []string) {
 			c.Tasks = s.tasks(arg(1))
 		}
 		s.step(c)
+	case "approve", "reject":
+		i, n := s.attempt(arg(1), opt)
+		s.wishes++
+		d := Decision{Number: n, Reason: opt["reason"]}
+		if opt["out"] != "" {
+			d.Values = map[string]string{"out": opt["out"]}
+		}
+		s.step(Control{ID: s.wishes, Verb: Verb(verb), By: opt["by"], Tasks: []int{i}, Decision: d})
 	case "show":
 		s.show()
 	case "explain":

@@ -4,9 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
+
+// exampleFiles lists the workflows that ship in the binary, without their cases.
+func exampleFiles() ([]string, error) {
+	files, err := filepath.Glob("../examples/*.yaml")
+	return slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, ".test.yaml") }), err
+}
 
 // show writes a definition with all that it points at.
 func show(t testing.TB, def *Definition) string {

@@ -53,9 +53,10 @@ type Trace struct {
 
 // TraceTask works out the parameters of a task by the rules of Resolve, and tells of each
 // value where it comes from. Unlike Resolve it goes on where a value is missing: it leaves
-// the reference as it stands and lists it. Task -1 is the workflow itself: it has values only.
+// the reference as it stands and lists it. A reference to a secret always stands as it is; it is listed
+// where Facts does not have the secret. Task -1 is the workflow itself: it has values only.
 func TraceTask(in *Instance, task int, facts Facts) (Trace, error) {
-	r := resolver{in: in, task: task, t: &Task{}, trace: map[string][]Link{}}
+	r := resolver{in: in, task: task, t: &Task{}, trace: map[string][]Link{}, secrets: facts.Secrets}
 	if task >= 0 {
 		r.t = &in.plan.Definition.Tasks[task]
 	}
@@ -177,6 +178,12 @@ func (t *tracing) dated(field, text string) string {
 // found is a lookup that notes the names without a value.
 func (t *tracing) found(field string) func(name string) (string, *FieldError) {
 	return func(name string) (string, *FieldError) {
+		if secret, ok := secretName(t.in.plan, name); ok {
+			if _, known := t.secrets[secret]; !known {
+				t.missing(name, field)
+			}
+			return "${" + name + "}", nil
+		}
 		value, err := t.lookup(name)
 		if err != nil {
 			t.missing(name, field)

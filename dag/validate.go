@@ -2,6 +2,7 @@ package dag
 
 import (
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -79,6 +80,9 @@ func (t *taskText) task(field string, out *Task) []FieldError {
 	errs = append(errs, more...)
 	errs = append(errs, checkOutputNames(field, t.Outputs)...)
 	errs = append(errs, checkRepeat(field, out)...)
+	if giver, ok := t.spec.(interface{ outputs() []string }); ok {
+		out.Outputs = slices.Concat(t.Outputs, giver.outputs())
+	}
 	errs = append(errs, checkItemNames(field, out)...)
 	out.Env, more = variables(field+".env", t.Env)
 	return append(errs, more...)

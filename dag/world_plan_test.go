@@ -80,6 +80,11 @@ func parsePlan(t *testing.T, words, lines []string) *Plan {
 		if opt["dependent"] != "" {
 			task.Type, task.Spec, task.Outputs = TypeDependent, &DependentSpec{}, []string{"out"}
 		}
+		if opt["approval"] != "" {
+			quorum, _ := strconv.Atoi(opt["approval"])
+			task.Type, task.Outputs = TypeApproval, []string{"out"}
+			task.Spec = &ApprovalSpec{Quorum: quorum, Expires: Duration(duration(t, opt["expires"])), OnExpiry: opt["on_expiry"], Form: drawnForm("out")}
+		}
 		task.Retry.Times, _ = strconv.Atoi(opt["retry"])
 		task.Retry.Backoff, _ = strconv.ParseFloat(opt["backoff"], 64)
 		task.Retry.Delay = duration(t, opt["delay"])

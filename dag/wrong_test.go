@@ -24,7 +24,7 @@ var wrongTexts = []struct {
 		{3, "tasks[0].url", "unknown_field", `a shell task has no key "url"`},
 	}},
 	{"unknown type lists the known ones", tasksText("  - {name: a, type: shll, script: x}"), []wrong{
-		{3, "tasks[0].type", "unknown_type", `known are shell, python, http, noop, wait, sub_workflow, dynamic, dependent, switch, conditions; did you mean "shell"?`},
+		{3, "tasks[0].type", "unknown_type", `known are shell, python, http, noop, wait, sub_workflow, dynamic, dependent, approval, switch, conditions; did you mean "shell"?`},
 	}},
 	{"missing type", tasksText("  - {name: a, script: x}"), []wrong{{3, "tasks[0].type", "required", ""}}},
 	{"reserved keys", "name: w\n" +

@@ -11,12 +11,16 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/porpoise/porpoise/internal/egress"
 	"github.com/porpoise/porpoise/internal/rpc"
+	"github.com/porpoise/porpoise/internal/webhook"
+	"github.com/porpoise/porpoise/master/backfill"
 	"github.com/porpoise/porpoise/master/dispatch"
 	"github.com/porpoise/porpoise/master/engine"
 	"github.com/porpoise/porpoise/master/failover"
 	"github.com/porpoise/porpoise/master/intake"
 	"github.com/porpoise/porpoise/master/link"
+	"github.com/porpoise/porpoise/master/notify"
 	"github.com/porpoise/porpoise/master/slot"
 	"github.com/porpoise/porpoise/master/supervise"
 	"github.com/porpoise/porpoise/master/watch"
@@ -29,9 +33,11 @@ import (
 type Store interface {
 	engine.Store
 	intake.Store
+	backfill.Store
 	failover.Store
 	slot.History
 	supervise.Store
+	notify.Store
 	Holds
 	Sweeper
 	Pinger
@@ -66,9 +72,15 @@ type Config struct {
 	Registry registry.Registry
 	// Joins gives certificates to new nodes; nil refuses them.
 	Joins *rpc.JoinServer
+	// Keys opens the secrets of tasks; nil is none, and tasks that name one fail.
+	Keys engine.Keys
 	// Figures says how this master is doing, for apiservers; nil says nothing.
 	Figures func() *rpc.MasterFigures
-	Logger  hclog.Logger
+	// Secrets opens what listeners sign with; nil tells nothing to those that have a secret.
+	Secrets notify.Opener
+	// Egress says which addresses listeners may be called at.
+	Egress egress.Rule
+	Logger hclog.Logger
 	// Now is the clock; nil is time.Now. Token names attempts; nil is the engine's own.
 	Now   func() time.Time
 	Token func() string
@@ -85,8 +97,10 @@ type Master struct {
 	log      hclog.Logger
 	engine   *engine.Engine
 	intake   *intake.Intake
+	filler   *backfill.Filler
 	failover *failover.Failover
 	super    *supervise.Supervisor
+	notifier *notify.Notifier
 	links    *link.Links
 	watchers *watch.Watchers
 	alarms   *wheel.Wheel[engine.Alarm]
@@ -128,7 +142,7 @@ func New(c Config) *Master {
 		Stray: func(worker rpc.Process, owner string) { m.strays.saw(worker, owner, m.Now()) },
 	})
 	m.engine = engine.New(engine.Config{
-		Owner: c.Self.String(), Store: c.Store, Dispatcher: dispatcher{placer}, Links: m.links,
+		Owner: c.Self.String(), Store: c.Store, Dispatcher: dispatcher{placer}, Links: m.links, Keys: c.Keys,
 		Alarms: m.alarms, Publish: m.watchers.Publish, Hint: m.hint, Logger: m.log, Limit: c.Limit, KillGrace: c.KillGrace,
 		Now: c.Now, Token: c.Token, Sure: func(now time.Time) bool { return m.judges(now) && !m.hold.held() },
 		Woken: func() { m.intake.Hint() },
@@ -148,12 +162,20 @@ func New(c Config) *Master {
 		Owner: c.Self.String(), Store: c.Store, Slots: heldSlots{m.slots, &m.hold}, Instances: m.engine, Logger: m.log, Now: c.Now,
 		Sure: m.standing.sure,
 	})
+	m.filler = backfill.New(backfill.Config{
+		Store: c.Store, Slots: heldSlots{m.slots, &m.hold}, Logger: m.log,
+		Started: func(ids []int64) { m.hint(&rpc.Hint{Commands: ids}) },
+		Stopped: func(ids []int64) { m.hint(&rpc.Hint{Controls: ids}) },
+	})
 	m.failover = failover.New(failover.Config{
 		Self: c.Self, Store: c.Store, Instances: instances{m.engine}, Logger: m.log, Now: c.Now,
 		Sure: m.judges, Confirm: m.confirm,
 	})
 	m.super = supervise.New(supervise.Config{
 		Self: c.Self.String(), Store: c.Store, Locks: c.Registry, Instances: m.engine, Logger: m.log, Every: c.SuperviseEvery, Now: c.Now, Held: m.hold.held,
+	})
+	m.notifier = notify.New(notify.Config{
+		Store: c.Store, Sender: &webhook.Sender{Rule: c.Egress, Now: c.Now}, Secrets: c.Secrets, Logger: m.log, Now: c.Now,
 	})
 	return m
 }
@@ -177,7 +199,7 @@ func (m *Master) Join(ctx context.Context, request *rpc.JoinRequest) (*rpc.JoinR
 type hints struct{ m *Master }
 
 func (h hints) Command()                { h.m.intake.Hint() }
-func (h hints) Finished(workflow int64) { h.m.engine.Finished(workflow) }
+func (h hints) Finished(workflow int64) { h.m.finished(workflow) }
 func (h hints) Control(instance int64)  { h.m.engine.Nudge(instance); h.m.intake.Hint() }
 
 // hint tells the loops of this master, and through the apiservers the other masters, of rows that it wrote.
@@ -186,12 +208,18 @@ func (m *Master) hint(h *rpc.Hint) {
 		m.engine.Nudge(instance)
 	}
 	for _, workflow := range h.GetFinished() {
-		m.engine.Finished(workflow)
+		m.finished(workflow)
 	}
 	if len(h.GetCommands())+len(h.GetControls()) > 0 {
 		m.intake.Hint()
 	}
 	m.watchers.Hint(h)
+}
+
+// finished tells the loops that wait for runs of a workflow that one has ended.
+func (m *Master) finished(workflow int64) {
+	m.engine.Finished(workflow)
+	m.filler.Finished(workflow)
 }
 
 type instances struct{ *engine.Engine }

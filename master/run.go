@@ -34,10 +34,12 @@ func (m *Master) Run(ctx context.Context) error {
 	working.Go(guard.Loop(work, m.log, "periodic", m.periodic))
 	working.Go(guard.Loop(work, m.log, "supervisor", m.super.Run))
 	working.Go(guard.Loop(work, m.log, "watchHold", m.watchHold))
+	working.Go(guard.Loop(work, m.log, "notify", m.notifier.Run))
 
 	// What takes work ends first: a claim that is on its way then is in memory, and handed over.
 	taking, take := errgroup.WithContext(ctx)
 	taking.Go(guard.Loop(take, m.log, "intake", m.intake.Run))
+	taking.Go(guard.Loop(take, m.log, "backfill", m.filler.Run))
 	taking.Go(guard.Loop(take, m.log, "failover", m.failover.Run))
 	taking.Go(guard.Loop(take, m.log, "stop", func(take context.Context) error {
 		select {

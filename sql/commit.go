@@ -149,7 +149,13 @@ func (b *batch) commits(ctx context.Context) error {
 	if err := b.rows(ctx, eventInsert, b.s.dial.insert, events); err != nil {
 		return fmt.Errorf("write events: %w", err)
 	}
+	if err := b.tell(ctx, ops); err != nil {
+		return err
+	}
 	if err := b.answers(ctx, ops); err != nil {
+		return err
+	}
+	if err := b.approvals(ctx, ops); err != nil {
 		return err
 	}
 	if err := b.children(ctx, ops); err != nil {
@@ -202,6 +208,9 @@ func (b *batch) release(ctx context.Context, ops []*operation) error {
 	}
 	if len(released) == 0 {
 		return nil
+	}
+	if err := b.endDates(ctx, ops); err != nil {
+		return fmt.Errorf("note ends with dates of backfills: %w", err)
 	}
 	wanted, placed, err := b.unanswered(ctx, sortedKeys(released))
 	if err != nil {

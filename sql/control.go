@@ -10,7 +10,7 @@ var controlInsert = &table{
 	name: "control",
 	cols: []string{
 		"id", "instance_id", "verb", "tasks", "scope", "forced", "requested_by", "created_at", "applied_at", "result", "attempt",
-		"child_id",
+		"child_id", "args",
 	},
 }
 
@@ -56,7 +56,7 @@ func (b *batch) controls(ctx context.Context) error {
 func (b *batch) wish(controls []any, c *ControlRow) []any {
 	c.ID = b.nextID()
 	return append(controls, c.ID, c.InstanceID, string(c.Verb), encodeList(c.Tasks), string(c.Scope), flag(c.Force), c.By,
-		int64(c.At), int64(0), "", int64(c.Attempt), c.Child)
+		int64(c.At), int64(0), "", int64(c.Attempt), c.Child, encodeArgs(c))
 }
 
 // resume makes a command for each of the instances, which have no owner.
@@ -90,13 +90,16 @@ func (b *batch) resume(ctx context.Context, ids []int64) error {
 	return nil
 }
 
-const controlColumns = `id, instance_id, verb, tasks, scope, forced, requested_by, created_at, applied_at, result, attempt, child_id`
+const controlColumns = `id, instance_id, verb, tasks, scope, forced, requested_by, created_at, applied_at, result, attempt, child_id, args`
 
 func scanControl(scan func(...any) error) (ControlRow, error) {
 	var c ControlRow
-	var tasks string
-	err := scan(&c.ID, &c.InstanceID, &c.Verb, &tasks, &c.Scope, &c.Force, &c.By, &c.At, &c.AppliedAt, &c.Result, &c.Attempt, &c.Child)
+	var tasks, args string
+	err := scan(&c.ID, &c.InstanceID, &c.Verb, &tasks, &c.Scope, &c.Force, &c.By, &c.At, &c.AppliedAt, &c.Result, &c.Attempt, &c.Child, &args)
 	if err != nil {
+		return c, err
+	}
+	if err := c.decodeArgs(args); err != nil {
 		return c, err
 	}
 	c.Tasks, err = decodeList(tasks)
@@ -120,7 +123,7 @@ func (s *Store) Controls(ctx context.Context, instanceID int64) ([]ControlRow, e
 // order: the safety net of a master that missed a hint.
 func (s *Store) ControlsOf(ctx context.Context, owner string) ([]ControlRow, error) {
 	out, err := collect(ctx, s, scanControl, `SELECT c.id, c.instance_id, c.verb, c.tasks, c.scope, c.forced, c.requested_by, c.created_at,
-		c.applied_at, c.result, c.attempt, c.child_id FROM control c JOIN workflow_instance i ON i.id = c.instance_id
+		c.applied_at, c.result, c.attempt, c.child_id, c.args FROM control c JOIN workflow_instance i ON i.id = c.instance_id
 		WHERE c.applied_at = 0 AND i.owner = ? ORDER BY c.id LIMIT ?`, owner, maxControls)
 	if err != nil {
 		return nil, fmt.Errorf("read controls for owner %s: %w", owner, err)

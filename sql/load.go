@@ -163,7 +163,10 @@ func (s *Store) loadRows(ctx context.Context, out []Claimed, at map[int64]int, a
 	for _, a := range append(attempts, missed...) {
 		out[at[a.InstanceID]].Attempts = append(out[at[a.InstanceID]].Attempts, a.Attempt)
 	}
-	return nil
+	if !slices.ContainsFunc(tasks, func(t TaskRow) bool { return t.Type == dag.TypeApproval && t.State == dag.TaskRunning }) {
+		return nil
+	}
+	return s.addDecisions(ctx, out, at, begun)
 }
 
 // missed returns the lost attempts of tasks that wait for another one.

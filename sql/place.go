@@ -81,6 +81,10 @@ func (t plainTx) query(ctx context.Context, text string, args []any) (*stdsql.Ro
 	return t.QueryContext(ctx, text, args...)
 }
 
+func (t plainTx) commit(context.Context, bool) error { return t.Commit() }
+
+func (t plainTx) rollback() { _ = t.Rollback() }
+
 // places gives and takes places within one transaction. Its order of locks is that of all
 // writers: rows of instances, the workflow, the line, its places, commands.
 type places struct {
@@ -350,7 +354,7 @@ func (p *places) replace(ctx context.Context, l line, limit int, by *Entry, ids 
 	now := int64(p.s.millis())
 	for _, id := range older[:min(len(older), ids.count)] {
 		err := p.in.exec(ctx, p.s.dial.insert(controlInsert, 1), []any{
-			ids.take(), id, string(dag.VerbReplace), encodeList(nil), "", flag(false), fmt.Sprintf("instance %d", by.InstanceID), now, int64(0), "", int64(0), int64(0),
+			ids.take(), id, string(dag.VerbReplace), encodeList(nil), "", flag(false), fmt.Sprintf("instance %d", by.InstanceID), now, int64(0), "", int64(0), int64(0), "",
 		}, anyRows)
 		if err != nil {
 			return err

@@ -119,10 +119,16 @@ func (s *Store) DeleteProject(ctx context.Context, id int64) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM project_param WHERE project_id = ?`, id); err != nil {
 			return err
 		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM secret WHERE project_id = ?`, id); err != nil {
+			return err
+		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM token WHERE project_id = ?`, id); err != nil {
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM task_group WHERE project_id = ?`, id); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM listener WHERE project_id = ? AND instance_id = 0`, id); err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `UPDATE project SET name_key = ?, deleted_at = ? WHERE id = ?`, deletedKey(id), s.millis(), id)

@@ -73,6 +73,8 @@ type Start struct {
 	Depth  int
 	// Idempotency is the start's Idempotency-Key with its owner; zero where none was given.
 	Idempotency Idempotency
+	// Reply is who is told of this instance's events; nil for nobody but the project's listeners.
+	Reply *Reply
 }
 
 // Idempotency ties a request to its answer for 24 hours. Hash is of the request, so that the
@@ -177,8 +179,12 @@ type ControlRow struct {
 	By         string
 	At         dag.Millis
 	// Attempt and Child are of VerbChildEnded: the attempt that waited, and the instance that ended.
-	Attempt   int
-	Child     int64
+	// Attempt is also of approve and reject: the one that is decided on.
+	Attempt int
+	Child   int64
+	// Reason and Values are of approve and reject.
+	Reason    string
+	Values    map[string]string
 	AppliedAt dag.Millis
 	Result    string
 }
@@ -228,4 +234,6 @@ type Transition struct {
 	// children write to each other.
 	Parent int64
 	By     string
+	// Backfill says that a backfill made the instance: how it ends is noted with its date.
+	Backfill bool
 }

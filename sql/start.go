@@ -129,7 +129,7 @@ func (b *batch) insertStarts(ctx context.Context, starts []*Start) error {
 	if err := b.rows(ctx, idempotencyInsert, b.s.dial.insert, keys); err != nil {
 		return fmt.Errorf("insert idempotency keys: %w", err)
 	}
-	return nil
+	return b.listen(ctx, starts)
 }
 
 // known is what an idempotency row says.

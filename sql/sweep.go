@@ -11,7 +11,8 @@ import (
 const maxSwept = 512
 
 // Sweep deletes rows that have outlived their use, 512 of a kind at most, and returns how many: the
-// Idempotency-Keys that a day has passed over, and the oldest takeovers and recoveries. A caller who gets 512 may call again at once;
+// Idempotency-Keys that a day has passed over, the oldest takeovers and recoveries, and deliveries
+// that have rested for a month. A caller who gets 512 may call again at once;
 // several processes may sweep together. Where nothing is old it only reads.
 func (s *Store) Sweep(ctx context.Context) (int, error) {
 	failovers, err := s.sweepFailovers(ctx)
@@ -22,8 +23,12 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 	if err != nil {
 		return failovers, err
 	}
+	deliveries, err := s.sweepDeliveries(ctx)
+	if err != nil {
+		return failovers + recoveries, err
+	}
 	keys, err := s.sweepIdempotency(ctx)
-	return failovers + recoveries + keys, err
+	return failovers + recoveries + deliveries + keys, err
 }
 
 func (s *Store) sweepIdempotency(ctx context.Context) (n int, err error) {

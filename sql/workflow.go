@@ -105,6 +105,13 @@ func (s *Store) DeleteWorkflow(ctx context.Context, id int64) error {
 		if err != nil {
 			return err
 		}
+		if len(refs) == 0 {
+			refs, err = references(ctx, tx, "backfill ", `SELECT b.id FROM backfill_part p JOIN backfill b ON b.id = p.backfill_id
+				WHERE p.workflow_id = ? AND b.active = 1 ORDER BY b.id LIMIT 10`, id)
+			if err != nil {
+				return err
+			}
+		}
 		if len(refs) > 0 {
 			return &InUseError{What: "workflow " + name, References: refs}
 		}

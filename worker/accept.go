@@ -206,6 +206,7 @@ func (c *Core) begin(a *attempt, d *rpc.Dispatch) {
 	if a.grace <= 0 {
 		a.grace = killGrace.Milliseconds()
 	}
+	unpack(d)
 	if process := c.types.processes[d.Type]; process != nil {
 		c.beginProcess(a, d, process)
 		return
@@ -250,7 +251,7 @@ func (c *Core) beginProcess(a *attempt, d *rpc.Dispatch, process task.Process) {
 	}
 	a.start = &runner.Start{
 		Attempt: toRunner(a.id, a.epoch), Mark: a.mark, Argv: command.Argv, Script: command.Script,
-		Env: env, Dir: d.WorkingDir, Outputs: d.Outputs,
+		Env: env, Dir: d.WorkingDir, Outputs: d.Outputs, Secrets: d.GetSecrets().GetValues(),
 	}
 	c.enter(a)
 	if c.runner != nil { // else it goes out when there is one again

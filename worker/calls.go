@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/porpoise/porpoise/internal/rpc"
+	"github.com/porpoise/porpoise/worker/mask"
 	"github.com/porpoise/porpoise/worker/task"
 	"github.com/porpoise/porpoise/worker/tasklog"
 )
@@ -29,8 +30,10 @@ func (c *callers) Start(mark string, attempt *rpc.AttemptID, d *rpc.Dispatch, ca
 	}
 	c.all.Go(func() {
 		defer cancel(nil)
-		out := &callOutput{loop: c.loop, attempt: attempt}
-		result := call.Call(ctx, d, out)
+		secrets := mask.New(d.GetSecrets().GetValues())
+		out := &callOutput{loop: c.loop, attempt: attempt, mask: secrets.Stream()}
+		result := hide(call.Call(ctx, d, out), secrets)
+		out.keep(out.mask.End())
 		c.loop.post(context.Background(), func(l *loop) {
 			delete(c.running, mark)
 			l.CallDone(mark, result, out.total, out.tail)
@@ -49,19 +52,25 @@ func (c *callers) Cancel(mark string) {
 type callOutput struct {
 	loop    *loop
 	attempt *rpc.AttemptID
+	mask    *mask.Stream
 	total   int64
 	tail    []byte
 }
 
 // Write is for one goroutine at a time.
 func (o *callOutput) Write(data []byte) (int, error) {
+	o.keep(o.mask.Write(data))
+	return len(data), nil
+}
+
+// keep sends what may be seen.
+func (o *callOutput) keep(data []byte) {
 	if len(data) == 0 {
-		return 0, nil
+		return
 	}
 	o.total += int64(len(data))
 	o.tail = append(o.tail, data[max(0, len(data)-tasklog.TailBytes):]...)
 	o.tail = o.tail[max(0, len(o.tail)-tasklog.TailBytes):]
 	kept := append([]byte(nil), data...)
 	o.loop.post(context.Background(), func(l *loop) { l.CallOutput(o.attempt, kept) })
-	return len(data), nil
 }

@@ -63,6 +63,7 @@ type facts struct {
 	SQLite    bool                `json:"sqlite"`
 	Points    string              `json:"failpoints,omitempty"` // that the product was given
 	Workflows []load.Shape        `json:"workflows"`
+	Groups    map[string]int      `json:"groups"` // sizes of the task groups
 	Nodes     map[string][]string `json:"nodes"`
 	Versions  map[string]string   `json:"versions"`
 }
@@ -261,7 +262,7 @@ func (c *chaos) leave(ctx context.Context) error {
 		c.facts.Classes = nemesis.Classes()
 	}
 	c.facts.Seconds = float64(c.facts.Healed-c.facts.Began) / 1000
-	c.facts.Workflows = c.load.Workflows()
+	c.facts.Workflows, c.facts.Groups = c.load.Workflows(), load.Groups()
 	c.facts.Nodes = map[string][]string{"master": c.rig.Role("master"), "worker": c.rig.Role("worker"), "apiserver": c.rig.Role("apiserver"), "etcd": c.rig.Role("etcd")}
 	c.facts.Versions = c.versions(ctx, db)
 	wrong := []error{c.audit.Dump(ctx, c.dir)}

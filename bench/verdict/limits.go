@@ -10,6 +10,7 @@ var begunInstance = words("running pausing paused stopping")
 // withinLimits is I31. It goes through the writes in their order: the end that frees a place is committed
 // before whoever gets it begins.
 func withinLimits(r *report) {
+	withinGroups(r)
 	var all []*write
 	for _, in := range ordered(r.instances) {
 		if in.shape != nil && in.shape.Limit > 0 {
@@ -35,4 +36,14 @@ func withinLimits(r *report) {
 			r.bad([]string{clip(w.text)}, "%d instances of %s run at once, %d are allowed", len(ids), in.shape.Name, in.shape.Limit)
 		}
 	}
+}
+
+// withinGroups holds the other half of I31 by what the tasks themselves say: from the start of an
+// attempt to its end it has a place of its group.
+func withinGroups(r *report) {
+	r.atOnce(func(a *attempt) string { return a.task.spec.Group }, func(group string, last *attempt, most int) {
+		if places := r.run.Groups[group]; most > places {
+			r.bad(last.proof(), "%d tasks of the group %s run at once, it has %d places", most, group, places)
+		}
+	})
 }

@@ -23,6 +23,8 @@ type shapeTask struct {
 	DelayMS      int64    `json:"delay_ms"`
 	TimeoutMS    int64    `json:"timeout_ms"`
 	AllowFailure bool     `json:"allow_failure"`
+	Child        string   `json:"child"`
+	Group        string   `json:"group"`
 }
 
 // shape is a workflow.
@@ -48,6 +50,7 @@ type runFile struct {
 	SQLite    bool                `json:"sqlite"`
 	Points    string              `json:"failpoints"`
 	Workflows []shape             `json:"workflows"`
+	Groups    map[string]int      `json:"groups"`
 	Nodes     map[string][]string `json:"nodes"`
 	Versions  map[string]string   `json:"versions"`
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"cmp"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -124,6 +126,16 @@ func processesBelong(r *report) {
 
 // withinSlots is I30: by the worker that the database names and the times of the evidence.
 func withinSlots(r *report) {
+	r.atOnce(func(a *attempt) string { return a.row.str("worker") }, func(worker string, first *attempt, running int) {
+		if running > r.run.Slots {
+			r.bad(first.proof(), "%s ran %d attempts at once, and has %d slots", worker, running, r.run.Slots)
+		}
+	})
+}
+
+// atOnce tells, for each place where attempts run, how many of them were alive at most at one time,
+// and which one made it so many. An attempt whose place is "" is left out.
+func (r *report) atOnce(place func(a *attempt) string, tell func(place string, a *attempt, most int)) {
 	type edge struct {
 		at   int64
 		step int
@@ -132,31 +144,23 @@ func withinSlots(r *report) {
 	edges := map[string][]edge{}
 	r.eachAttempt(func(a *attempt) {
 		s, last := a.start(), a.last()
-		if s == nil || a.row == nil {
+		if s == nil || a.row == nil || place(a) == "" {
 			return
 		}
-		w := a.row.str("worker")
-		edges[w] = append(edges[w], edge{s.Mono, 1, a}, edge{last.Mono, -1, a})
+		edges[place(a)] = append(edges[place(a)], edge{s.Mono, 1, a}, edge{last.Mono, -1, a})
 	})
-	for w, list := range edges {
-		slices.SortFunc(list, func(x, y edge) int {
-			if x.at != y.at {
-				if x.at < y.at {
-					return -1
-				}
-				return 1
-			}
-			return x.step - y.step
-		})
-		running := 0
+	for _, where := range slices.Sorted(maps.Keys(edges)) {
+		list := edges[where]
+		slices.SortFunc(list, func(x, y edge) int { return cmp.Or(cmp.Compare(x.at, y.at), x.step-y.step) })
+		running, most := 0, 0
+		var by *attempt
 		for _, e := range list {
 			r.look()
-			running += e.step
-			if running > r.run.Slots {
-				r.bad(e.a.proof(), "%s ran %d attempts at once, and has %d slots", w, running, r.run.Slots)
-				break
+			if running += e.step; running > most {
+				most, by = running, e.a
 			}
 		}
+		tell(where, by, most)
 	}
 }
 

@@ -77,7 +77,7 @@ func unackedStarts(r *report) {
 	}
 	made := map[string]int{}
 	for _, in := range r.instances {
-		if r.inserted(in.id) > 0 {
+		if r.inserted(in.id) > 0 && !in.child() {
 			made[in.name()]++
 		}
 	}

@@ -361,6 +361,21 @@ func TestEachBrokenPromiseIsSeen(t *testing.T) {
 				s.tables["instances"] = append(s.tables["instances"], with(success, "id", id))
 			}
 		}},
+		{"I31", "more tasks of a group than it has places", func(s *story) {
+			s.run["workflows"].([]any)[0].(map[string]any)["tasks"].([]any)[0].(map[string]any)["group"] = "press"
+			s.run["groups"] = object("press", 0)
+		}},
+		{"I25", "a child that its parent has not heard of", func(s *story) {
+			s.tables["attempts"][0]["child_id"] = 8
+			s.write(1500, "master-1", "workflow_instance", nil, with(instanceRow, "id", 8))
+			s.tables["instances"] = append(s.tables["instances"], with(success, "id", 8, "parent_instance_id", 7, "parent_task", "a", "parent_attempt", 1, "state", "failed"))
+		}},
+		{"I25", "two children of one attempt", func(s *story) {
+			s.tables["attempts"][0]["child_id"] = 8
+			for _, id := range []int{8, 9} {
+				s.tables["instances"] = append(s.tables["instances"], with(success, "id", id, "parent_instance_id", 7, "parent_task", "a", "parent_attempt", 1))
+			}
+		}},
 		{"I36", "another version", func(s *story) {
 			s.write(2000, "master-1", "workflow_instance", running, with(running, "version", 2))
 		}},

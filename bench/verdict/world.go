@@ -203,6 +203,9 @@ func (a *attempt) String() string {
 	return fmt.Sprintf("instance %d (%s) task %s attempt %d", a.task.in.id, a.task.in.name(), a.task.row.str("name"), a.number)
 }
 
+// child says that an attempt of another instance made it.
+func (in *instance) child() bool { return in.row.num("parent_instance_id") != 0 }
+
 func (in *instance) name() string {
 	if in.shape == nil {
 		return "?"

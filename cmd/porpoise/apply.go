@@ -44,7 +44,8 @@ func (c *cli) applyCommand() *cobra.Command {
 		Long: `Save workflows from YAML or JSON files, and publish them.
 
 Everything is checked before anything is saved: one wrong file and nothing changes.
-A folder means every .yaml, .yml and .json file in it and below. The project is made
+A folder means every .yaml, .yml and .json file in it and below, but for cases to
+test (etl.test.yaml). The project is made
 if it is missing. Without --force, a workflow that somebody else saves at the same
 moment is left as it is and reported.`,
 		Args: cobra.NoArgs,
@@ -163,6 +164,7 @@ func find(path string) ([]string, error) {
 			if d.IsDir() {
 				return filepath.SkipDir
 			}
+		case isCases(d.Name()):
 		case d.Type().IsRegular() && slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(p))):
 			files = append(files, p)
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/porpoise/porpoise/apiserver/logs"
 	"github.com/porpoise/porpoise/apiserver/watch"
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/internal/egress"
 	"github.com/porpoise/porpoise/internal/failpoint"
 	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/master"
@@ -55,6 +56,9 @@ type parts struct {
 	cluster     sql.Cluster
 	registry    registry.Registry
 	authority   *rpc.CA
+	key         rpc.ClusterKey
+	keys        *rpc.Keyring // of secrets
+	egress      egress.Rule  // where listeners may be called
 	node        string
 	incarnation string
 	predecessor string // the incarnation that this one follows in the data folder
@@ -84,6 +88,7 @@ func (p *parts) openCluster(ctx context.Context, keyFile string) error {
 	if err != nil {
 		return err
 	}
+	p.key = key
 	certificate, sealed, err := p.store.CertificateAuthority(ctx, func() ([]byte, []byte, error) {
 		ca, err := rpc.NewCA(p.cluster.ID)
 		if err != nil {
@@ -254,7 +259,8 @@ func (p *parts) startMaster(ctx context.Context, listen, advertise string, weigh
 		Self: rpc.Process{Node: p.node, Incarnation: p.incarnation}, Cluster: p.cluster.ID, Generation: p.cluster.Generation, Address: advertise, Version: version(),
 		Slots: p.cluster.Slots, Weight: weight, Takeover: true, Store: p.store, Registry: p.registry,
 		Joins:   &rpc.JoinServer{CA: p.authority, VerifyToken: p.verifyJoin, Logger: p.log},
-		Figures: refusals.Figures, Logger: p.log, SuperviseEvery: superviseEvery,
+		Keys:    p.keys,
+		Figures: refusals.Figures, Logger: p.log, SuperviseEvery: superviseEvery, Secrets: p.key, Egress: p.egress,
 	})
 	if err := p.serveRPC(registry.Master, listener, refusals, func(s *grpc.Server) { rpc.RegisterMasterServer(s, m) }); err != nil {
 		_ = listener.Close()
@@ -346,7 +352,7 @@ func (p *parts) startAPI(ctx context.Context, w web, listen, advertise string) (
 	}
 	api, err := apiserver.New(apiserver.Config{
 		Store: p.store, Logs: logServer, Hints: watcher, Events: watcher, Cluster: cluster, Workers: workers{p.registry, logServer},
-		Masters: watcher, Node: p.node, Refusals: refusals, Logger: p.log,
+		Masters: watcher, Keys: p.keys, Node: p.node, Refusals: refusals, Logger: p.log, Secrets: p.key, Egress: p.egress,
 		BasePath: w.BasePath, Console: console, SecureCookies: w.SecureCookies, TrustProxy: w.TrustProxy, Version: version(),
 		SetUp: p.dropPassword,
 	})

@@ -25,6 +25,7 @@ const (
 	adminPasswordFile = "admin-password"
 	adminTokenFile    = "admin-token"
 	clusterKeyFile    = "cluster.key"
+	secretKeyFile     = "secret-key"
 	databaseFile      = "porpoise.db"
 	etcdDir           = "etcd"
 	workerDir         = "worker"

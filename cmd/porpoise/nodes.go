@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,6 +52,8 @@ func (p *parts) readShared(ctx context.Context, db database) error {
 	if key == "" {
 		key = p.data.file(clusterKeyFile)
 	}
+	// A cluster without secrets does well without their keys.
+	p.keys = rpc.NewKeyring(cmp.Or(db.SecretKeyFile, p.data.file(secretKeyFile)))
 	return p.openCluster(ctx, key)
 }
 
@@ -73,6 +76,7 @@ func runMaster(ctx context.Context, _ *cli, cfg *masterConfig) error {
 		if err := p.bind(ctx, true); err != nil {
 			return err
 		}
+		p.egress = cfg.rule()
 		if err := p.startMaster(ctx, cfg.RPC, cfg.Advertise, cfg.Weight, cfg.SuperviseEvery); err != nil {
 			return err
 		}
@@ -103,6 +107,7 @@ func runAPIServer(ctx context.Context, _ *cli, cfg *apiserverConfig) error {
 		if err := p.bind(ctx, false); err != nil {
 			return err
 		}
+		p.egress = cfg.rule()
 		api, err := p.startAPI(ctx, cfg.web, cfg.RPC, cfg.Advertise)
 		if err != nil {
 			return err
@@ -234,6 +239,9 @@ func runMigrate(ctx context.Context, c *cli, cfg *migrateConfig) error {
 			key = data.file(clusterKeyFile)
 		}
 		if err := p.openCluster(ctx, key); err != nil {
+			return err
+		}
+		if p.keys, err = rpc.EnsureKeyring(cmp.Or(cfg.SecretKeyFile, data.file(secretKeyFile))); err != nil {
 			return err
 		}
 		api, err := apiserver.New(apiserver.Config{Store: p.store, Cluster: newMembers(nil, p.cluster.Slots, p.authority.Hash()), Logger: p.log, Version: version()})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"github.com/porpoise/porpoise/internal/egress"
 	"github.com/porpoise/porpoise/internal/flood"
 	"github.com/porpoise/porpoise/master/supervise"
 	"github.com/porpoise/porpoise/registry"
@@ -116,6 +117,7 @@ type standaloneConfig struct {
 	logging
 	web
 	beats
+	outward
 	Data       string        `key:"data" about:"folder of everything that is kept; one process at a time"`
 	RPC        string        `key:"rpc" about:"address for further workers; port 0 is any"`
 	Advertise  string        `key:"advertise" about:"host:port under which further workers reach it; default the host's name and rpc's port"`
@@ -131,7 +133,7 @@ type standaloneConfig struct {
 
 func defaultStandalone() *standaloneConfig {
 	return &standaloneConfig{
-		logging: logging{LogLevel: "info"}, web: web{HTTP: "127.0.0.1:8080"}, beats: defaultBeats(), Data: "./porpoise-data", RPC: "127.0.0.1:0",
+		logging: logging{LogLevel: "info"}, web: web{HTTP: "127.0.0.1:8080"}, beats: defaultBeats(), outward: defaultOutward(), Data: "./porpoise-data", RPC: "127.0.0.1:0",
 		Slots: defaultSlots(), DrainFor: standaloneDrain, Examples: true, DemoRestart: demoRestart,
 	}
 }
@@ -145,6 +147,7 @@ func (c *standaloneConfig) Check() []error {
 	wrong = append(wrong, checkSlots(c.Slots)...)
 	wrong = append(wrong, c.beats.settings().Check(c.Slots)...)
 	wrong = append(wrong, checkDrain(c.DrainFor)...)
+	wrong = append(wrong, c.outward.check()...)
 	if c.Demo && c.Relaxed {
 		wrong = append(wrong, fmt.Errorf("demo, relaxed: the masters of a demo write like those of a cluster: give one of them"))
 	}
@@ -242,8 +245,9 @@ func (e *etcdAccess) check() []error {
 
 // database is where the rows are, and the key that seals the cluster's secrets in them.
 type database struct {
-	Database   string `key:"database" about:"mysql:USER:PASSWORD@tcp(HOST:PORT)/NAME, or sqlite:PATH" secret:"yes"`
-	ClusterKey string `key:"cluster-key" about:"file of the cluster's key, the same on every master and apiserver; default DATA/cluster.key"`
+	Database      string `key:"database" about:"mysql:USER:PASSWORD@tcp(HOST:PORT)/NAME, or sqlite:PATH" secret:"yes"`
+	ClusterKey    string `key:"cluster-key" about:"file of the cluster's key, the same on every master and apiserver; default DATA/cluster.key"`
+	SecretKeyFile string `key:"secret-key-file" about:"file of the keys that seal secrets, the same on every master and apiserver; default DATA/secret-key"`
 }
 
 func (d *database) check() []error {
@@ -256,6 +260,32 @@ func (d *database) check() []error {
 		return []error{fmt.Errorf("database: want mysql:USER:PASSWORD@tcp(HOST:PORT)/NAME or sqlite:PATH")}
 	}
 	return nil
+}
+
+// outward is where this process may call listeners.
+type outward struct {
+	ListenersReach string `key:"listeners-reach" about:"which addresses listeners and replies may be called at: public, private (public and private ones) or any (also this machine's own)"`
+}
+
+// The values of listeners-reach.
+const (
+	reachPublic  = "public"
+	reachPrivate = "private"
+	reachAny     = "any"
+)
+
+func defaultOutward() outward { return outward{ListenersReach: reachPrivate} }
+
+func (o *outward) check() []error {
+	switch o.ListenersReach {
+	case reachPublic, reachPrivate, reachAny:
+		return nil
+	}
+	return []error{fmt.Errorf("listeners-reach: %q is not public, private or any", o.ListenersReach)}
+}
+
+func (o *outward) rule() egress.Rule {
+	return egress.Rule{DenyLoopback: o.ListenersReach != reachAny, DenyPrivate: o.ListenersReach == reachPublic}
 }
 
 // listener is a gRPC server that other nodes call.
@@ -286,12 +316,13 @@ type masterConfig struct {
 	listener
 	database
 	etcdAccess
+	outward
 	Weight         int           `key:"weight" about:"share of the command slots, beside the other masters'"`
 	SuperviseEvery time.Duration `key:"supervise-every" about:"how often the supervisor looks for what is stuck, while this master is it"`
 }
 
 func defaultMaster() *masterConfig {
-	return &masterConfig{logging: logging{LogLevel: "info"}, node: node{Data: "./porpoise-master"}, listener: listener{RPC: "0.0.0.0:7070"}, Weight: 1, SuperviseEvery: supervise.DefaultEvery}
+	return &masterConfig{logging: logging{LogLevel: "info"}, node: node{Data: "./porpoise-master"}, listener: listener{RPC: "0.0.0.0:7070"}, outward: defaultOutward(), Weight: 1, SuperviseEvery: supervise.DefaultEvery}
 }
 
 // maxWeight bounds how uneven masters may be: with 256 slots more makes no difference.
@@ -306,6 +337,7 @@ func (c *masterConfig) Check() []error {
 	wrong = append(wrong, c.listener.check()...)
 	wrong = append(wrong, c.database.check()...)
 	wrong = append(wrong, c.etcdAccess.check()...)
+	wrong = append(wrong, c.outward.check()...)
 	if c.Weight < 1 || c.Weight > maxWeight {
 		wrong = append(wrong, fmt.Errorf("weight: %d is not within 1 and %d", c.Weight, maxWeight))
 	}
@@ -366,12 +398,13 @@ type apiserverConfig struct {
 	listener
 	database
 	etcdAccess
+	outward
 }
 
 func defaultAPIServer() *apiserverConfig {
 	return &apiserverConfig{
 		logging: logging{LogLevel: "info"}, node: node{Data: "./porpoise-apiserver"}, web: web{HTTP: "127.0.0.1:8080"},
-		listener: listener{RPC: "0.0.0.0:7071"},
+		listener: listener{RPC: "0.0.0.0:7071"}, outward: defaultOutward(),
 	}
 }
 
@@ -381,7 +414,8 @@ func (c *apiserverConfig) Check() []error {
 	wrong = append(wrong, c.web.check()...)
 	wrong = append(wrong, c.listener.check()...)
 	wrong = append(wrong, c.database.check()...)
-	return append(wrong, c.etcdAccess.check()...)
+	wrong = append(wrong, c.etcdAccess.check()...)
+	return append(wrong, c.outward.check()...)
 }
 
 // migrateConfig is everything about porpoise migrate.

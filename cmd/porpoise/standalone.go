@@ -13,6 +13,7 @@ import (
 	"github.com/porpoise/porpoise/apiserver"
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/examples"
+	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/registry"
 	"github.com/porpoise/porpoise/registry/etcd"
 	"github.com/porpoise/porpoise/sql"
@@ -76,6 +77,7 @@ func runStandalone(ctx context.Context, c *cli, cfg *standaloneConfig) error {
 		if err := p.bind(ctx, true); err != nil {
 			return err
 		}
+		p.egress = cfg.rule()
 		if !cfg.Demo {
 			if err := p.startMaster(ctx, cfg.RPC, cfg.Advertise, 1, 0); err != nil {
 				return err
@@ -187,6 +189,10 @@ func (p *parts) openOwnStore(ctx context.Context, cfg *standaloneConfig) error {
 		return err
 	}
 	if err := p.store.Migrate(ctx); err != nil {
+		return err
+	}
+	var err error
+	if p.keys, err = rpc.EnsureKeyring(p.data.file(secretKeyFile)); err != nil {
 		return err
 	}
 	return p.openCluster(ctx, p.data.file(clusterKeyFile))

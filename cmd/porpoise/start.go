@@ -15,6 +15,8 @@ func (c *cli) startCommand() *cobra.Command {
 	var params []string
 	var wait bool
 	var start client.Start
+	var reply client.Reply
+	var secretFile string
 	cmd := &cobra.Command{
 		Use:   "start PROJECT/WORKFLOW",
 		Short: "Start a workflow",
@@ -32,6 +34,9 @@ ends the waiting does not end the instance.`,
 			}
 			var err error
 			if start.Params, err = parseParams(params); err != nil {
+				return err
+			}
+			if start.Reply, err = c.reply(reply, secretFile); err != nil {
 				return err
 			}
 			id, err := cl.StartWorkflow(ctx, project, workflow, start)
@@ -63,18 +68,38 @@ ends the waiting does not end the instance.`,
 	f.StringVar(&start.ScheduleTime, "schedule-time", "", "the moment that dates in parameters are about, such as 2026-03-29T04:00:00Z; without it now")
 	f.StringVar(&start.Timezone, "timezone", "", "whose calendar those dates are of, such as Europe/Berlin; without it UTC")
 	f.StringVar(&start.IdempotencyKey, "idempotency-key", "", "a repeat with the same key answers with the first instance")
+	f.StringVar(&reply.URL, "reply-url", "", "who is called with what becomes of the instance")
+	f.StringVar(&secretFile, "reply-secret-file", "", "file of the secret that signs those calls, - for standard input")
+	f.StringVar(&reply.CorrelationID, "correlation-id", "", "comes back in those calls")
+	f.StringSliceVar(&reply.Events, "reply-event", nil, "kind of event to call for; may be repeated")
 	return cmd
 }
 
-func parseParams(pairs []string) (map[string]string, error) {
+// reply is what the flags say of a reply; nil where they name no URL.
+func (c *cli) reply(r client.Reply, secretFile string) (*client.Reply, error) {
+	if r.URL == "" {
+		if secretFile != "" || r.CorrelationID != "" || len(r.Events) > 0 {
+			return nil, usagef("--reply-secret-file, --correlation-id and --reply-event need --reply-url")
+		}
+		return nil, nil
+	}
+	var err error
+	r.Secret, err = c.secret(secretFile)
+	return &r, err
+}
+
+func parseParams(pairs []string) (map[string]string, error) { return parsePairs("--param", pairs) }
+
+// parsePairs reads what a flag that may be repeated gives, each as KEY=VALUE.
+func parsePairs(flag string, pairs []string) (map[string]string, error) {
 	params := make(map[string]string, len(pairs))
 	for _, pair := range pairs {
 		key, value, ok := strings.Cut(pair, "=")
 		if !ok || key == "" {
-			return nil, usagef("--param %q: want KEY=VALUE", pair)
+			return nil, usagef("%s %q: want KEY=VALUE", flag, pair)
 		}
 		if _, twice := params[key]; twice {
-			return nil, usagef("--param %s is given twice", key)
+			return nil, usagef("%s %s is given twice", flag, key)
 		}
 		params[key] = value
 	}

@@ -732,7 +732,8 @@ type Dispatch struct {
 	IdempotencyKey string                 `protobuf:"bytes,11,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	KillGraceMs    int64                  `protobuf:"varint,12,opt,name=kill_grace_ms,json=killGraceMs,proto3" json:"kill_grace_ms,omitempty"`
 	DryRun         bool                   `protobuf:"varint,13,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	Again          bool                   `protobuf:"varint,14,opt,name=again,proto3" json:"again,omitempty"` // was sent before, by this master or an earlier owner: it uses no ask
+	Again          bool                   `protobuf:"varint,14,opt,name=again,proto3" json:"again,omitempty"`    // was sent before, by this master or an earlier owner: it uses no ask
+	Secrets        *Secrets               `protobuf:"bytes,20,opt,name=secrets,proto3" json:"secrets,omitempty"` // absent: it has none
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -865,6 +866,75 @@ func (x *Dispatch) GetAgain() bool {
 	return false
 }
 
+func (x *Dispatch) GetSecrets() *Secrets {
+	if x != nil {
+		return x.Secrets
+	}
+	return nil
+}
+
+// Secrets is what of a dispatch holds values of secrets. An older worker, which would not mask them,
+// finds neither the variables nor the spec, and fails the attempt instead.
+type Secrets struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Env           map[string]string      `protobuf:"bytes,1,rep,name=env,proto3" json:"env,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // variables that hold secrets, beside those of the dispatch
+	Spec          []byte                 `protobuf:"bytes,2,opt,name=spec,proto3" json:"spec,omitempty"`                                                                         // in place of the dispatch's spec, which is then empty
+	Values        []string               `protobuf:"bytes,3,rep,name=values,proto3" json:"values,omitempty"`                                                                     // what must not be seen in output, messages and outputs
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Secrets) Reset() {
+	*x = Secrets{}
+	mi := &file_porpoise_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Secrets) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Secrets) ProtoMessage() {}
+
+func (x *Secrets) ProtoReflect() protoreflect.Message {
+	mi := &file_porpoise_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Secrets.ProtoReflect.Descriptor instead.
+func (*Secrets) Descriptor() ([]byte, []int) {
+	return file_porpoise_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Secrets) GetEnv() map[string]string {
+	if x != nil {
+		return x.Env
+	}
+	return nil
+}
+
+func (x *Secrets) GetSpec() []byte {
+	if x != nil {
+		return x.Spec
+	}
+	return nil
+}
+
+func (x *Secrets) GetValues() []string {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
 type Kill struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Attempt       *AttemptID             `protobuf:"bytes,1,opt,name=attempt,proto3" json:"attempt,omitempty"`
@@ -877,7 +947,7 @@ type Kill struct {
 
 func (x *Kill) Reset() {
 	*x = Kill{}
-	mi := &file_porpoise_proto_msgTypes[9]
+	mi := &file_porpoise_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -889,7 +959,7 @@ func (x *Kill) String() string {
 func (*Kill) ProtoMessage() {}
 
 func (x *Kill) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[9]
+	mi := &file_porpoise_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -902,7 +972,7 @@ func (x *Kill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Kill.ProtoReflect.Descriptor instead.
 func (*Kill) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{9}
+	return file_porpoise_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Kill) GetAttempt() *AttemptID {
@@ -946,7 +1016,7 @@ type Ack struct {
 
 func (x *Ack) Reset() {
 	*x = Ack{}
-	mi := &file_porpoise_proto_msgTypes[10]
+	mi := &file_porpoise_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -958,7 +1028,7 @@ func (x *Ack) String() string {
 func (*Ack) ProtoMessage() {}
 
 func (x *Ack) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[10]
+	mi := &file_porpoise_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -971,7 +1041,7 @@ func (x *Ack) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ack.ProtoReflect.Descriptor instead.
 func (*Ack) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{10}
+	return file_porpoise_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Ack) GetOutboxId() int64 {
@@ -1006,7 +1076,7 @@ type TickReply struct {
 
 func (x *TickReply) Reset() {
 	*x = TickReply{}
-	mi := &file_porpoise_proto_msgTypes[11]
+	mi := &file_porpoise_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1018,7 +1088,7 @@ func (x *TickReply) String() string {
 func (*TickReply) ProtoMessage() {}
 
 func (x *TickReply) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[11]
+	mi := &file_porpoise_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1031,7 +1101,7 @@ func (x *TickReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TickReply.ProtoReflect.Descriptor instead.
 func (*TickReply) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{11}
+	return file_porpoise_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *TickReply) GetId() int64 {
@@ -1067,7 +1137,7 @@ type Verdict struct {
 
 func (x *Verdict) Reset() {
 	*x = Verdict{}
-	mi := &file_porpoise_proto_msgTypes[12]
+	mi := &file_porpoise_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1079,7 +1149,7 @@ func (x *Verdict) String() string {
 func (*Verdict) ProtoMessage() {}
 
 func (x *Verdict) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[12]
+	mi := &file_porpoise_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1092,7 +1162,7 @@ func (x *Verdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
 func (*Verdict) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{12}
+	return file_porpoise_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Verdict) GetAttempt() *AttemptID {
@@ -1133,7 +1203,7 @@ type Waiting struct {
 
 func (x *Waiting) Reset() {
 	*x = Waiting{}
-	mi := &file_porpoise_proto_msgTypes[13]
+	mi := &file_porpoise_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1145,7 +1215,7 @@ func (x *Waiting) String() string {
 func (*Waiting) ProtoMessage() {}
 
 func (x *Waiting) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[13]
+	mi := &file_porpoise_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1158,7 +1228,7 @@ func (x *Waiting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiting.ProtoReflect.Descriptor instead.
 func (*Waiting) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{13}
+	return file_porpoise_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Waiting) GetGroup() string {
@@ -1187,7 +1257,7 @@ type Hint struct {
 
 func (x *Hint) Reset() {
 	*x = Hint{}
-	mi := &file_porpoise_proto_msgTypes[14]
+	mi := &file_porpoise_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1199,7 +1269,7 @@ func (x *Hint) String() string {
 func (*Hint) ProtoMessage() {}
 
 func (x *Hint) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[14]
+	mi := &file_porpoise_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1212,7 +1282,7 @@ func (x *Hint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hint.ProtoReflect.Descriptor instead.
 func (*Hint) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{14}
+	return file_porpoise_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Hint) GetCommands() []int64 {
@@ -1247,7 +1317,7 @@ type Committed struct {
 
 func (x *Committed) Reset() {
 	*x = Committed{}
-	mi := &file_porpoise_proto_msgTypes[15]
+	mi := &file_porpoise_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1259,7 +1329,7 @@ func (x *Committed) String() string {
 func (*Committed) ProtoMessage() {}
 
 func (x *Committed) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[15]
+	mi := &file_porpoise_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1272,7 +1342,7 @@ func (x *Committed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Committed.ProtoReflect.Descriptor instead.
 func (*Committed) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{15}
+	return file_porpoise_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Committed) GetChanges() []*Change {
@@ -1308,7 +1378,7 @@ type MasterFigures struct {
 
 func (x *MasterFigures) Reset() {
 	*x = MasterFigures{}
-	mi := &file_porpoise_proto_msgTypes[16]
+	mi := &file_porpoise_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1320,7 +1390,7 @@ func (x *MasterFigures) String() string {
 func (*MasterFigures) ProtoMessage() {}
 
 func (x *MasterFigures) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[16]
+	mi := &file_porpoise_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1333,7 +1403,7 @@ func (x *MasterFigures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterFigures.ProtoReflect.Descriptor instead.
 func (*MasterFigures) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{16}
+	return file_porpoise_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *MasterFigures) GetRefusedConnections() int64 {
@@ -1371,7 +1441,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_porpoise_proto_msgTypes[17]
+	mi := &file_porpoise_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1383,7 +1453,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[17]
+	mi := &file_porpoise_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1396,7 +1466,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{17}
+	return file_porpoise_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Change) GetInstanceId() int64 {
@@ -1452,7 +1522,7 @@ type LogQuery struct {
 
 func (x *LogQuery) Reset() {
 	*x = LogQuery{}
-	mi := &file_porpoise_proto_msgTypes[18]
+	mi := &file_porpoise_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1464,7 +1534,7 @@ func (x *LogQuery) String() string {
 func (*LogQuery) ProtoMessage() {}
 
 func (x *LogQuery) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[18]
+	mi := &file_porpoise_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1477,7 +1547,7 @@ func (x *LogQuery) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogQuery.ProtoReflect.Descriptor instead.
 func (*LogQuery) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{18}
+	return file_porpoise_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *LogQuery) GetId() int64 {
@@ -1565,7 +1635,7 @@ type LogSearch struct {
 
 func (x *LogSearch) Reset() {
 	*x = LogSearch{}
-	mi := &file_porpoise_proto_msgTypes[19]
+	mi := &file_porpoise_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1577,7 +1647,7 @@ func (x *LogSearch) String() string {
 func (*LogSearch) ProtoMessage() {}
 
 func (x *LogSearch) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[19]
+	mi := &file_porpoise_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1590,7 +1660,7 @@ func (x *LogSearch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogSearch.ProtoReflect.Descriptor instead.
 func (*LogSearch) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{19}
+	return file_porpoise_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *LogSearch) GetText() string {
@@ -1656,7 +1726,7 @@ type LogAnswer struct {
 
 func (x *LogAnswer) Reset() {
 	*x = LogAnswer{}
-	mi := &file_porpoise_proto_msgTypes[20]
+	mi := &file_porpoise_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1668,7 +1738,7 @@ func (x *LogAnswer) String() string {
 func (*LogAnswer) ProtoMessage() {}
 
 func (x *LogAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[20]
+	mi := &file_porpoise_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1681,7 +1751,7 @@ func (x *LogAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogAnswer.ProtoReflect.Descriptor instead.
 func (*LogAnswer) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{20}
+	return file_porpoise_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *LogAnswer) GetWorker() string {
@@ -1794,7 +1864,7 @@ type WorkerFigures struct {
 
 func (x *WorkerFigures) Reset() {
 	*x = WorkerFigures{}
-	mi := &file_porpoise_proto_msgTypes[21]
+	mi := &file_porpoise_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1806,7 +1876,7 @@ func (x *WorkerFigures) String() string {
 func (*WorkerFigures) ProtoMessage() {}
 
 func (x *WorkerFigures) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[21]
+	mi := &file_porpoise_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1819,7 +1889,7 @@ func (x *WorkerFigures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerFigures.ProtoReflect.Descriptor instead.
 func (*WorkerFigures) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{21}
+	return file_porpoise_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *WorkerFigures) GetLoad() float64 {
@@ -1920,7 +1990,7 @@ type HeartbeatFigures struct {
 
 func (x *HeartbeatFigures) Reset() {
 	*x = HeartbeatFigures{}
-	mi := &file_porpoise_proto_msgTypes[22]
+	mi := &file_porpoise_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1932,7 +2002,7 @@ func (x *HeartbeatFigures) String() string {
 func (*HeartbeatFigures) ProtoMessage() {}
 
 func (x *HeartbeatFigures) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[22]
+	mi := &file_porpoise_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1945,7 +2015,7 @@ func (x *HeartbeatFigures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeartbeatFigures.ProtoReflect.Descriptor instead.
 func (*HeartbeatFigures) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{22}
+	return file_porpoise_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *HeartbeatFigures) GetMain() int32 {
@@ -2094,7 +2164,7 @@ type LogGap struct {
 
 func (x *LogGap) Reset() {
 	*x = LogGap{}
-	mi := &file_porpoise_proto_msgTypes[23]
+	mi := &file_porpoise_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2106,7 +2176,7 @@ func (x *LogGap) String() string {
 func (*LogGap) ProtoMessage() {}
 
 func (x *LogGap) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[23]
+	mi := &file_porpoise_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2119,7 +2189,7 @@ func (x *LogGap) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogGap.ProtoReflect.Descriptor instead.
 func (*LogGap) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{23}
+	return file_porpoise_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *LogGap) GetFrom() int64 {
@@ -2162,7 +2232,7 @@ type LogFound struct {
 
 func (x *LogFound) Reset() {
 	*x = LogFound{}
-	mi := &file_porpoise_proto_msgTypes[24]
+	mi := &file_porpoise_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2174,7 +2244,7 @@ func (x *LogFound) String() string {
 func (*LogFound) ProtoMessage() {}
 
 func (x *LogFound) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[24]
+	mi := &file_porpoise_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2187,7 +2257,7 @@ func (x *LogFound) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogFound.ProtoReflect.Descriptor instead.
 func (*LogFound) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{24}
+	return file_porpoise_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *LogFound) GetHits() []*LogHit {
@@ -2233,7 +2303,7 @@ type LogHit struct {
 
 func (x *LogHit) Reset() {
 	*x = LogHit{}
-	mi := &file_porpoise_proto_msgTypes[25]
+	mi := &file_porpoise_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2245,7 +2315,7 @@ func (x *LogHit) String() string {
 func (*LogHit) ProtoMessage() {}
 
 func (x *LogHit) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[25]
+	mi := &file_porpoise_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2258,7 +2328,7 @@ func (x *LogHit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogHit.ProtoReflect.Descriptor instead.
 func (*LogHit) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{25}
+	return file_porpoise_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *LogHit) GetOffset() int64 {
@@ -2322,7 +2392,7 @@ type JoinRequest struct {
 
 func (x *JoinRequest) Reset() {
 	*x = JoinRequest{}
-	mi := &file_porpoise_proto_msgTypes[26]
+	mi := &file_porpoise_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2334,7 +2404,7 @@ func (x *JoinRequest) String() string {
 func (*JoinRequest) ProtoMessage() {}
 
 func (x *JoinRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[26]
+	mi := &file_porpoise_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2347,7 +2417,7 @@ func (x *JoinRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinRequest.ProtoReflect.Descriptor instead.
 func (*JoinRequest) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{26}
+	return file_porpoise_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *JoinRequest) GetToken() string {
@@ -2389,7 +2459,7 @@ type JoinResponse struct {
 
 func (x *JoinResponse) Reset() {
 	*x = JoinResponse{}
-	mi := &file_porpoise_proto_msgTypes[27]
+	mi := &file_porpoise_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2401,7 +2471,7 @@ func (x *JoinResponse) String() string {
 func (*JoinResponse) ProtoMessage() {}
 
 func (x *JoinResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[27]
+	mi := &file_porpoise_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2414,7 +2484,7 @@ func (x *JoinResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinResponse.ProtoReflect.Descriptor instead.
 func (*JoinResponse) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{27}
+	return file_porpoise_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *JoinResponse) GetCertificate() []byte {
@@ -2515,7 +2585,7 @@ const file_porpoise_proto_rawDesc = "" +
 	"\acluster\x18\x03 \x01(\tR\acluster\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x04 \x01(\x03R\n" +
-	"generation\"\xf9\x03\n" +
+	"generation\"\xa9\x04\n" +
 	"\bDispatch\x120\n" +
 	"\aattempt\x18\x01 \x01(\v2\x16.porpoise.v1.AttemptIDR\aattempt\x12\x1f\n" +
 	"\vowner_epoch\x18\x02 \x01(\x03R\n" +
@@ -2533,7 +2603,15 @@ const file_porpoise_proto_rawDesc = "" +
 	"\x0fidempotency_key\x18\v \x01(\tR\x0eidempotencyKey\x12\"\n" +
 	"\rkill_grace_ms\x18\f \x01(\x03R\vkillGraceMs\x12\x17\n" +
 	"\adry_run\x18\r \x01(\bR\x06dryRun\x12\x14\n" +
-	"\x05again\x18\x0e \x01(\bR\x05again\x1a6\n" +
+	"\x05again\x18\x0e \x01(\bR\x05again\x12.\n" +
+	"\asecrets\x18\x14 \x01(\v2\x14.porpoise.v1.SecretsR\asecrets\x1a6\n" +
+	"\bEnvEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x9e\x01\n" +
+	"\aSecrets\x12/\n" +
+	"\x03env\x18\x01 \x03(\v2\x1d.porpoise.v1.Secrets.EnvEntryR\x03env\x12\x12\n" +
+	"\x04spec\x18\x02 \x01(\fR\x04spec\x12\x16\n" +
+	"\x06values\x18\x03 \x03(\tR\x06values\x1a6\n" +
 	"\bEnvEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8c\x01\n" +
@@ -2698,7 +2776,7 @@ func file_porpoise_proto_rawDescGZIP() []byte {
 	return file_porpoise_proto_rawDescData
 }
 
-var file_porpoise_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
+var file_porpoise_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_porpoise_proto_goTypes = []any{
 	(*AttemptID)(nil),        // 0: porpoise.v1.AttemptID
 	(*WorkerMessage)(nil),    // 1: porpoise.v1.WorkerMessage
@@ -2709,27 +2787,29 @@ var file_porpoise_proto_goTypes = []any{
 	(*MasterMessage)(nil),    // 6: porpoise.v1.MasterMessage
 	(*Welcome)(nil),          // 7: porpoise.v1.Welcome
 	(*Dispatch)(nil),         // 8: porpoise.v1.Dispatch
-	(*Kill)(nil),             // 9: porpoise.v1.Kill
-	(*Ack)(nil),              // 10: porpoise.v1.Ack
-	(*TickReply)(nil),        // 11: porpoise.v1.TickReply
-	(*Verdict)(nil),          // 12: porpoise.v1.Verdict
-	(*Waiting)(nil),          // 13: porpoise.v1.Waiting
-	(*Hint)(nil),             // 14: porpoise.v1.Hint
-	(*Committed)(nil),        // 15: porpoise.v1.Committed
-	(*MasterFigures)(nil),    // 16: porpoise.v1.MasterFigures
-	(*Change)(nil),           // 17: porpoise.v1.Change
-	(*LogQuery)(nil),         // 18: porpoise.v1.LogQuery
-	(*LogSearch)(nil),        // 19: porpoise.v1.LogSearch
-	(*LogAnswer)(nil),        // 20: porpoise.v1.LogAnswer
-	(*WorkerFigures)(nil),    // 21: porpoise.v1.WorkerFigures
-	(*HeartbeatFigures)(nil), // 22: porpoise.v1.HeartbeatFigures
-	(*LogGap)(nil),           // 23: porpoise.v1.LogGap
-	(*LogFound)(nil),         // 24: porpoise.v1.LogFound
-	(*LogHit)(nil),           // 25: porpoise.v1.LogHit
-	(*JoinRequest)(nil),      // 26: porpoise.v1.JoinRequest
-	(*JoinResponse)(nil),     // 27: porpoise.v1.JoinResponse
-	nil,                      // 28: porpoise.v1.Report.OutputsEntry
-	nil,                      // 29: porpoise.v1.Dispatch.EnvEntry
+	(*Secrets)(nil),          // 9: porpoise.v1.Secrets
+	(*Kill)(nil),             // 10: porpoise.v1.Kill
+	(*Ack)(nil),              // 11: porpoise.v1.Ack
+	(*TickReply)(nil),        // 12: porpoise.v1.TickReply
+	(*Verdict)(nil),          // 13: porpoise.v1.Verdict
+	(*Waiting)(nil),          // 14: porpoise.v1.Waiting
+	(*Hint)(nil),             // 15: porpoise.v1.Hint
+	(*Committed)(nil),        // 16: porpoise.v1.Committed
+	(*MasterFigures)(nil),    // 17: porpoise.v1.MasterFigures
+	(*Change)(nil),           // 18: porpoise.v1.Change
+	(*LogQuery)(nil),         // 19: porpoise.v1.LogQuery
+	(*LogSearch)(nil),        // 20: porpoise.v1.LogSearch
+	(*LogAnswer)(nil),        // 21: porpoise.v1.LogAnswer
+	(*WorkerFigures)(nil),    // 22: porpoise.v1.WorkerFigures
+	(*HeartbeatFigures)(nil), // 23: porpoise.v1.HeartbeatFigures
+	(*LogGap)(nil),           // 24: porpoise.v1.LogGap
+	(*LogFound)(nil),         // 25: porpoise.v1.LogFound
+	(*LogHit)(nil),           // 26: porpoise.v1.LogHit
+	(*JoinRequest)(nil),      // 27: porpoise.v1.JoinRequest
+	(*JoinResponse)(nil),     // 28: porpoise.v1.JoinResponse
+	nil,                      // 29: porpoise.v1.Report.OutputsEntry
+	nil,                      // 30: porpoise.v1.Dispatch.EnvEntry
+	nil,                      // 31: porpoise.v1.Secrets.EnvEntry
 }
 var file_porpoise_proto_depIdxs = []int32{
 	2,  // 0: porpoise.v1.WorkerMessage.hello:type_name -> porpoise.v1.Hello
@@ -2738,42 +2818,44 @@ var file_porpoise_proto_depIdxs = []int32{
 	3,  // 3: porpoise.v1.Hello.running:type_name -> porpoise.v1.Running
 	0,  // 4: porpoise.v1.Running.attempt:type_name -> porpoise.v1.AttemptID
 	0,  // 5: porpoise.v1.Report.attempt:type_name -> porpoise.v1.AttemptID
-	28, // 6: porpoise.v1.Report.outputs:type_name -> porpoise.v1.Report.OutputsEntry
+	29, // 6: porpoise.v1.Report.outputs:type_name -> porpoise.v1.Report.OutputsEntry
 	3,  // 7: porpoise.v1.Tick.running:type_name -> porpoise.v1.Running
 	7,  // 8: porpoise.v1.MasterMessage.welcome:type_name -> porpoise.v1.Welcome
 	8,  // 9: porpoise.v1.MasterMessage.dispatches:type_name -> porpoise.v1.Dispatch
-	9,  // 10: porpoise.v1.MasterMessage.kills:type_name -> porpoise.v1.Kill
-	10, // 11: porpoise.v1.MasterMessage.acks:type_name -> porpoise.v1.Ack
-	11, // 12: porpoise.v1.MasterMessage.tick:type_name -> porpoise.v1.TickReply
-	13, // 13: porpoise.v1.MasterMessage.waiting:type_name -> porpoise.v1.Waiting
+	10, // 10: porpoise.v1.MasterMessage.kills:type_name -> porpoise.v1.Kill
+	11, // 11: porpoise.v1.MasterMessage.acks:type_name -> porpoise.v1.Ack
+	12, // 12: porpoise.v1.MasterMessage.tick:type_name -> porpoise.v1.TickReply
+	14, // 13: porpoise.v1.MasterMessage.waiting:type_name -> porpoise.v1.Waiting
 	0,  // 14: porpoise.v1.Dispatch.attempt:type_name -> porpoise.v1.AttemptID
-	29, // 15: porpoise.v1.Dispatch.env:type_name -> porpoise.v1.Dispatch.EnvEntry
-	0,  // 16: porpoise.v1.Kill.attempt:type_name -> porpoise.v1.AttemptID
-	12, // 17: porpoise.v1.TickReply.verdicts:type_name -> porpoise.v1.Verdict
-	0,  // 18: porpoise.v1.Verdict.attempt:type_name -> porpoise.v1.AttemptID
-	17, // 19: porpoise.v1.Committed.changes:type_name -> porpoise.v1.Change
-	16, // 20: porpoise.v1.Committed.figures:type_name -> porpoise.v1.MasterFigures
-	14, // 21: porpoise.v1.Committed.hint:type_name -> porpoise.v1.Hint
-	0,  // 22: porpoise.v1.LogQuery.attempt:type_name -> porpoise.v1.AttemptID
-	19, // 23: porpoise.v1.LogQuery.search:type_name -> porpoise.v1.LogSearch
-	23, // 24: porpoise.v1.LogAnswer.gap:type_name -> porpoise.v1.LogGap
-	24, // 25: porpoise.v1.LogAnswer.found:type_name -> porpoise.v1.LogFound
-	21, // 26: porpoise.v1.LogAnswer.figures:type_name -> porpoise.v1.WorkerFigures
-	22, // 27: porpoise.v1.WorkerFigures.heartbeat:type_name -> porpoise.v1.HeartbeatFigures
-	25, // 28: porpoise.v1.LogFound.hits:type_name -> porpoise.v1.LogHit
-	1,  // 29: porpoise.v1.Master.Work:input_type -> porpoise.v1.WorkerMessage
-	14, // 30: porpoise.v1.Master.Watch:input_type -> porpoise.v1.Hint
-	26, // 31: porpoise.v1.Master.Join:input_type -> porpoise.v1.JoinRequest
-	20, // 32: porpoise.v1.Logs.Serve:input_type -> porpoise.v1.LogAnswer
-	6,  // 33: porpoise.v1.Master.Work:output_type -> porpoise.v1.MasterMessage
-	15, // 34: porpoise.v1.Master.Watch:output_type -> porpoise.v1.Committed
-	27, // 35: porpoise.v1.Master.Join:output_type -> porpoise.v1.JoinResponse
-	18, // 36: porpoise.v1.Logs.Serve:output_type -> porpoise.v1.LogQuery
-	33, // [33:37] is the sub-list for method output_type
-	29, // [29:33] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	30, // 15: porpoise.v1.Dispatch.env:type_name -> porpoise.v1.Dispatch.EnvEntry
+	9,  // 16: porpoise.v1.Dispatch.secrets:type_name -> porpoise.v1.Secrets
+	31, // 17: porpoise.v1.Secrets.env:type_name -> porpoise.v1.Secrets.EnvEntry
+	0,  // 18: porpoise.v1.Kill.attempt:type_name -> porpoise.v1.AttemptID
+	13, // 19: porpoise.v1.TickReply.verdicts:type_name -> porpoise.v1.Verdict
+	0,  // 20: porpoise.v1.Verdict.attempt:type_name -> porpoise.v1.AttemptID
+	18, // 21: porpoise.v1.Committed.changes:type_name -> porpoise.v1.Change
+	17, // 22: porpoise.v1.Committed.figures:type_name -> porpoise.v1.MasterFigures
+	15, // 23: porpoise.v1.Committed.hint:type_name -> porpoise.v1.Hint
+	0,  // 24: porpoise.v1.LogQuery.attempt:type_name -> porpoise.v1.AttemptID
+	20, // 25: porpoise.v1.LogQuery.search:type_name -> porpoise.v1.LogSearch
+	24, // 26: porpoise.v1.LogAnswer.gap:type_name -> porpoise.v1.LogGap
+	25, // 27: porpoise.v1.LogAnswer.found:type_name -> porpoise.v1.LogFound
+	22, // 28: porpoise.v1.LogAnswer.figures:type_name -> porpoise.v1.WorkerFigures
+	23, // 29: porpoise.v1.WorkerFigures.heartbeat:type_name -> porpoise.v1.HeartbeatFigures
+	26, // 30: porpoise.v1.LogFound.hits:type_name -> porpoise.v1.LogHit
+	1,  // 31: porpoise.v1.Master.Work:input_type -> porpoise.v1.WorkerMessage
+	15, // 32: porpoise.v1.Master.Watch:input_type -> porpoise.v1.Hint
+	27, // 33: porpoise.v1.Master.Join:input_type -> porpoise.v1.JoinRequest
+	21, // 34: porpoise.v1.Logs.Serve:input_type -> porpoise.v1.LogAnswer
+	6,  // 35: porpoise.v1.Master.Work:output_type -> porpoise.v1.MasterMessage
+	16, // 36: porpoise.v1.Master.Watch:output_type -> porpoise.v1.Committed
+	28, // 37: porpoise.v1.Master.Join:output_type -> porpoise.v1.JoinResponse
+	19, // 38: porpoise.v1.Logs.Serve:output_type -> porpoise.v1.LogQuery
+	35, // [35:39] is the sub-list for method output_type
+	31, // [31:35] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_porpoise_proto_init() }
@@ -2787,7 +2869,7 @@ func file_porpoise_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_porpoise_proto_rawDesc), len(file_porpoise_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   30,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

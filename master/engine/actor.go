@@ -20,6 +20,8 @@ type actor struct {
 	parent int64
 	depth  int
 	by     string
+	// backfill says that a backfill made it.
+	backfill bool
 	// controls are the control rows that have been seen: a row is read again until its answer is committed.
 	controls map[int64]struct{}
 	asking   *sql.Entry // what it asks for a place with; nil where it needs none. It never changes
@@ -62,6 +64,8 @@ type mail struct {
 	placed bool
 	task   int
 	ask    int64
+	// opened brings the secrets of an attempt; there is no input then.
+	opened *opened
 	// assigned says that the input is an Assign whose worker gets its ask back if it is not used.
 	assigned bool
 }

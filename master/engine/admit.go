@@ -110,8 +110,11 @@ func (e *Engine) restoreRef(a *actor, attempt dag.Attempt, tally *Tally) {
 		started: attempt.State != dag.AttemptDispatched, tally: tally, takenOver: e.Now(),
 	}
 	tally.open()
-	if message, err := e.describe(a, attempt); err == nil {
-		r.dispatch = message
+	secrets := a.plan.Secrets(attempt.Task)
+	if len(secrets) == 0 {
+		if message, err := e.describe(a, attempt, nil); err == nil {
+			r.dispatch = message
+		}
 	}
 	linked := e.nodes.adopter(r)
 	if r.untold = linked == ""; !r.untold {
@@ -120,6 +123,9 @@ func (e *Engine) restoreRef(a *actor, attempt dag.Attempt, tally *Tally) {
 	e.nodes.add(r)
 	if linked != "" && r.dispatch != nil {
 		e.Links.Again(rpc.Process{Node: r.node, Incarnation: linked}, r.dispatch)
+	}
+	if len(secrets) > 0 && r.started { // else its dispatch is due, and asks for them
+		e.openings.push(opening{actor: a, attempt: attempt, names: secrets})
 	}
 }
 
@@ -142,11 +148,13 @@ func (e *Engine) load(c *sql.Claimed) (a *actor, begin bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+	_, ofBackfill := sql.BackfillOf(row.TriggerKey)
 	a = &actor{
 		plan:   plan,
 		epoch:  row.OwnerEpoch,
 		ids:    changeIDs{workflow: row.WorkflowID, project: row.ProjectID},
 		parent: row.Parent.Instance, depth: row.Depth, by: row.CreatedBy,
+		backfill: ofBackfill,
 		controls: make(map[int64]struct{}),
 		places:   make(map[int]bool),
 		asks:     make(map[int]int64),

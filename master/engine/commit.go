@@ -109,6 +109,7 @@ func (e *Engine) CommitOnce(ctx context.Context) (turns int, away bool) {
 			Instance: t.actor.in, Plan: t.actor.plan, Epoch: t.actor.epoch,
 			Effects: &t.fx, Release: t.release, At: t.at, Grace: e.KillGrace,
 			Parent: t.actor.parent, By: instanceName(t.actor.in.ID),
+			Backfill: t.actor.backfill,
 		})
 	}
 	woke, given := false, false

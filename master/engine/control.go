@@ -90,6 +90,7 @@ func (e *Engine) control(instance int64, rows []sql.ControlRow) {
 // an index that it does not have, so that the rules refuse it by their own word.
 func controlOf(plan *dag.Plan, row sql.ControlRow) dag.Control {
 	c := dag.Control{ID: row.ID, Verb: row.Verb, Scope: row.Scope, Force: row.Force, By: row.By}
+	c.Decision = dag.Decision{Number: row.Attempt, Reason: row.Reason, Values: row.Values}
 	for _, name := range row.Tasks {
 		task, ok := plan.Task(name)
 		if !ok {

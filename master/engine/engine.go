@@ -54,6 +54,7 @@ type Store interface {
 	ExtendAttempts(ctx context.Context, owner string, now dag.Millis, keys []sql.AttemptKey) error
 	Definitions
 	Runs
+	Secrets
 	// Children returns those of the instances that there are, as children of their parents.
 	Children(ctx context.Context, ids []int64) ([]sql.ChildRow, error)
 	// NextIDs returns the first of n ids that are nobody else's.
@@ -113,6 +114,8 @@ type Config struct {
 	Dispatcher Dispatcher
 	Links      Links
 	Alarms     Alarms
+	// Keys opens the secrets of tasks; nil is none, and tasks that name one fail.
+	Keys Keys
 	// Publish is told of each committed change; it must not block.
 	Publish func(*rpc.Change)
 	// Hint is told of rows that were written for other instances and their masters, this one among them; it
@@ -167,6 +170,7 @@ type Engine struct {
 	groups     *groupQueue // ready tasks that ask for places of a task group
 	children   *children
 	dependents *dependents
+	openings   *openingQueue    // attempts that wait for their secrets
 	batch      []sql.Transition // CommitOnce's own
 	away       atomic.Bool      // the store did not answer since the last Verify
 }
@@ -214,13 +218,14 @@ func New(c Config) *Engine {
 		groups:     newGroupQueue(),
 		children:   newChildren(),
 		dependents: newDependents(),
+		openings:   newOpeningQueue(),
 	}
 }
 
 // Run steps instances until ctx ends. What is then in memory is dropped: the rows hold
 // all of it, and the next owner goes on from them. Its goroutines only call StepOne, CommitOnce,
-// ControlOnce, ControlAll, WakeOnce, EnterOnce, GroupOnce, Sweep, Evict, ChildrenOnce, PollChildren and DependentsOnce, which one goroutine may call itself instead
-// of Run, in any order.
+// ControlOnce, ControlAll, WakeOnce, EnterOnce, GroupOnce, Sweep, Evict, ChildrenOnce, PollChildren, DependentsOnce and OpenOnce, which one
+// goroutine may call itself instead of Run, in any order.
 func (e *Engine) Run(ctx context.Context) error {
 	var group errgroup.Group
 	steppers := max(2, runtime.GOMAXPROCS(0))
@@ -229,7 +234,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	for name, loop := range map[string]func(context.Context) error{
 		"committer": e.committer, "controller": e.controller, "waker": e.waker, "sweeper": e.sweeper, "enterer": e.enterer, "grouper": e.grouper,
-		"children": e.childLoop, "dependents": e.dependentLoop,
+		"children": e.childLoop, "dependents": e.dependentLoop, "opener": e.opener,
 	} {
 		group.Go(guard.Loop(ctx, e.log, name, loop))
 	}

@@ -38,6 +38,9 @@ func (e *Engine) follow(a *actor, done *commit) bool {
 
 // act carries out the actions that follow a commit, or need none.
 func (e *Engine) act(a *actor, turn *commit) {
+	for _, o := range turn.opened {
+		e.withSecrets(a, o)
+	}
 	for _, action := range turn.fx.Actions {
 		switch action := action.(type) {
 		case dag.Dispatch:
@@ -61,14 +64,23 @@ func (e *Engine) act(a *actor, turn *commit) {
 	}
 }
 
-// dispatch sends a committed attempt to its worker. An attempt that cannot even be
-// described fails here, as it would on the worker.
+// dispatch sends a committed attempt to its worker, as soon as its secrets are there.
 func (e *Engine) dispatch(a *actor, attempt dag.Attempt) {
-	message, err := e.describe(a, attempt)
+	if names := a.plan.Secrets(attempt.Task); len(names) > 0 {
+		e.openings.push(opening{actor: a, attempt: attempt, names: names})
+		return
+	}
+	message, err := e.describe(a, attempt, nil)
+	e.send(a, attempt, message, err)
+}
+
+// send sends an attempt that was described. One that could not even be described fails here, as it would on
+// the worker.
+func (e *Engine) send(a *actor, attempt dag.Attempt, message *rpc.Dispatch, err error) {
 	if err != nil {
 		e.mailTo(a, mail{input: dag.Report{
 			Task: attempt.Task, Number: attempt.Number, Token: attempt.Token, State: dag.AttemptFailed,
-			Reason: dag.ReasonParams, Message: err.Error(), FinishedAt: attempt.DispatchedAt,
+			Reason: whyNot(err), Message: err.Error(), FinishedAt: attempt.DispatchedAt,
 		}})
 		e.Dispatcher.Refuse(rpc.Process{Node: attempt.Worker, Incarnation: attempt.Incarnation})
 		return
@@ -84,20 +96,30 @@ func (e *Engine) dispatch(a *actor, attempt dag.Attempt) {
 	_ = failpoint.Hit("dispatch.send.after")
 }
 
-func (e *Engine) describe(a *actor, attempt dag.Attempt) (*rpc.Dispatch, error) {
-	run, err := dag.Resolve(a.in, attempt.Task, a.in.Facts)
+// describe makes the message of an attempt; secrets is nil for a task that names none.
+func (e *Engine) describe(a *actor, attempt dag.Attempt, secrets *opened) (*rpc.Dispatch, error) {
+	facts := a.in.Facts
+	if secrets != nil {
+		if secrets.err != nil {
+			return nil, secrets.err
+		}
+		facts.Secrets = secrets.values
+	}
+	run, err := dag.Resolve(a.in, attempt.Task, facts)
 	if err != nil {
 		return nil, err
 	}
 	task := &a.plan.Definition.Tasks[attempt.Task]
-	return &rpc.Dispatch{
+	message := &rpc.Dispatch{
 		Attempt: attemptID(a.in.ID, attempt), OwnerEpoch: a.epoch,
 		Type: run.Type, Spec: run.Spec, Env: run.Env, Outputs: run.Outputs, WorkingDir: run.WorkingDir,
 		TaskName: task.Name, Workflow: a.in.Facts.Workflow, Project: a.in.Facts.Project,
 		IdempotencyKey: idempotencyKey(a.in.ID, &attempt),
 		KillGraceMs:    e.KillGrace.Milliseconds(),
 		DryRun:         a.in.DryRun,
-	}, nil
+	}
+	putSecrets(message, run)
+	return message, nil
 }
 
 func (e *Engine) kill(a *actor, attempt dag.Attempt) {

@@ -70,6 +70,7 @@ type commit struct {
 	fx      dag.Effects
 	granted []rpc.Process // asks used by the attempts in fx
 	replies []reply
+	opened  []*opened // attempts whose secrets have come
 	at      dag.Millis
 	release bool
 	tries   int
@@ -104,6 +105,10 @@ func (e *Engine) step(a *actor, mails []mail) *commit {
 		a.taken = mails[i:]
 		if m.entered {
 			a.entering = false
+		}
+		if m.opened != nil {
+			turn.opened = append(turn.opened, m.opened)
+			continue
 		}
 		if m.placed {
 			turn.fx.Add(a.given(m))

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/porpoise/porpoise/worker/lease"
+	"github.com/porpoise/porpoise/worker/mask"
 	"github.com/porpoise/porpoise/worker/tasklog"
 )
 
@@ -79,9 +80,13 @@ func (l *loop) accept(s *Start) {
 	}
 	now := time.Now()
 	key := keyOf(s.Attempt)
+	secrets := mask.New(s.Secrets)
 	t := &task{
-		id: l.nextID, start: s, key: key, log: l.store.NewLog(key, now), outputs: newOutputs(s.Outputs),
+		id: l.nextID, start: s, key: key, log: l.store.NewLog(key, now), outputs: newOutputs(s.Outputs, secrets),
 		pid: 0, pidfd: -1, pipes: [2]int{-1, -1}, until: time.Duration(s.Until),
+	}
+	if secrets != nil {
+		t.masks = [2]*mask.Stream{secrets.Stream(), secrets.Stream()}
 	}
 	l.nextID++
 	l.note(&Entry{Accepted: &Accepted{Attempt: s.Attempt, Mark: s.Mark}})

@@ -171,7 +171,7 @@ func TestOutputsAreFoundHoweverTheyAreCut(t *testing.T) {
 	text := []byte("a$#${setValue(x=1)}#{setValue(y=)2)} {setValue(x=9)} ${setValue(x=3")
 	text = append(text, []byte(")}${set")...)
 	for cut := range text {
-		o := newOutputs([]string{"x", "y"})
+		o := newOutputs([]string{"x", "y"}, nil)
 		o.scan(text[:cut])
 		o.scan(text[cut:])
 		if o.values["x"] != "3" || o.values["y"] != ")2" || o.err != nil {

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/porpoise/porpoise/worker/mask"
 )
 
 const (
@@ -28,6 +30,7 @@ const (
 // may come cut at any place.
 type outputs struct {
 	declared map[string]bool
+	secrets  *mask.Set // what no value may hold
 	values   map[string]string
 	total    int   // bytes of values
 	err      error // the first value that can't be kept
@@ -41,11 +44,11 @@ type outputs struct {
 
 const opening = "{setValue("
 
-func newOutputs(names []string) *outputs {
+func newOutputs(names []string, secrets *mask.Set) *outputs {
 	if len(names) == 0 {
 		return nil
 	}
-	o := &outputs{declared: make(map[string]bool, len(names)), values: map[string]string{}}
+	o := &outputs{declared: make(map[string]bool, len(names)), secrets: secrets, values: map[string]string{}}
 	for _, n := range names {
 		o.declared[n] = true
 	}
@@ -112,6 +115,10 @@ func (o *outputs) set(pair string) {
 	}
 	if !utf8.ValidString(value) {
 		o.fail(fmt.Errorf("output %q is not UTF-8", name), "output_not_text")
+		return
+	}
+	if o.secrets.Holds(value) {
+		o.fail(fmt.Errorf("output %q holds the value of a secret, which would be kept and shown with it", name), "output_secret")
 		return
 	}
 	o.total += len(value) - len(o.values[name])

@@ -320,13 +320,14 @@ func (x *Lease) GetMarks() []string {
 type Start struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Attempt       *Attempt               `protobuf:"bytes,1,opt,name=attempt,proto3" json:"attempt,omitempty"`
-	Mark          string                 `protobuf:"bytes,2,opt,name=mark,proto3" json:"mark,omitempty"`       // names the attempt in the process's environment; no secret
-	Argv          []string               `protobuf:"bytes,3,rep,name=argv,proto3" json:"argv,omitempty"`       // argv[0] is the path of the program
-	Env           []string               `protobuf:"bytes,4,rep,name=env,proto3" json:"env,omitempty"`         // all of the environment, NAME=value
-	Dir           string                 `protobuf:"bytes,5,opt,name=dir,proto3" json:"dir,omitempty"`         // empty: the shared empty folder
-	Script        []byte                 `protobuf:"bytes,6,opt,name=script,proto3" json:"script,omitempty"`   // given to the process as /dev/fd/3
-	Outputs       []string               `protobuf:"bytes,7,rep,name=outputs,proto3" json:"outputs,omitempty"` // names that are kept
-	Until         int64                  `protobuf:"varint,8,opt,name=until,proto3" json:"until,omitempty"`    // its first deadline; 0: it has none, for ever
+	Mark          string                 `protobuf:"bytes,2,opt,name=mark,proto3" json:"mark,omitempty"`        // names the attempt in the process's environment; no secret
+	Argv          []string               `protobuf:"bytes,3,rep,name=argv,proto3" json:"argv,omitempty"`        // argv[0] is the path of the program
+	Env           []string               `protobuf:"bytes,4,rep,name=env,proto3" json:"env,omitempty"`          // all of the environment, NAME=value
+	Dir           string                 `protobuf:"bytes,5,opt,name=dir,proto3" json:"dir,omitempty"`          // empty: the shared empty folder
+	Script        []byte                 `protobuf:"bytes,6,opt,name=script,proto3" json:"script,omitempty"`    // given to the process as /dev/fd/3
+	Outputs       []string               `protobuf:"bytes,7,rep,name=outputs,proto3" json:"outputs,omitempty"`  // names that are kept
+	Until         int64                  `protobuf:"varint,8,opt,name=until,proto3" json:"until,omitempty"`     // its first deadline; 0: it has none, for ever
+	Secrets       []string               `protobuf:"bytes,20,rep,name=secrets,proto3" json:"secrets,omitempty"` // values that are masked in its output and refused in its outputs; never written down
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -415,6 +416,13 @@ func (x *Start) GetUntil() int64 {
 		return x.Until
 	}
 	return 0
+}
+
+func (x *Start) GetSecrets() []string {
+	if x != nil {
+		return x.Secrets
+	}
+	return nil
 }
 
 // Stop ends what a mark has started: TERM, grace, KILL.
@@ -1440,7 +1448,7 @@ const file_runner_proto_rawDesc = "" +
 	"\x05until\x18\x03 \x01(\x03R\x05until\"3\n" +
 	"\x05Lease\x12\x14\n" +
 	"\x05until\x18\x01 \x01(\x03R\x05until\x12\x14\n" +
-	"\x05marks\x18\x02 \x03(\tR\x05marks\"\xd2\x01\n" +
+	"\x05marks\x18\x02 \x03(\tR\x05marks\"\xec\x01\n" +
 	"\x05Start\x125\n" +
 	"\aattempt\x18\x01 \x01(\v2\x1b.porpoise.runner.v1.AttemptR\aattempt\x12\x12\n" +
 	"\x04mark\x18\x02 \x01(\tR\x04mark\x12\x12\n" +
@@ -1449,7 +1457,8 @@ const file_runner_proto_rawDesc = "" +
 	"\x03dir\x18\x05 \x01(\tR\x03dir\x12\x16\n" +
 	"\x06script\x18\x06 \x01(\fR\x06script\x12\x18\n" +
 	"\aoutputs\x18\a \x03(\tR\aoutputs\x12\x14\n" +
-	"\x05until\x18\b \x01(\x03R\x05until\"j\n" +
+	"\x05until\x18\b \x01(\x03R\x05until\x12\x18\n" +
+	"\asecrets\x18\x14 \x03(\tR\asecrets\"j\n" +
 	"\x04Stop\x12\x12\n" +
 	"\x04mark\x18\x01 \x01(\tR\x04mark\x12\x19\n" +
 	"\bgrace_ms\x18\x02 \x01(\x03R\agraceMs\x12\x16\n" +

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/porpoise/porpoise/worker/mask"
 	"github.com/porpoise/porpoise/worker/tasklog"
 )
 
@@ -18,6 +19,7 @@ type task struct {
 	key        tasklog.Key
 	log        *tasklog.Log
 	outputs    *outputs
+	masks      [2]*mask.Stream // of stdout and stderr; nil without secrets
 	outputPath string
 
 	pid       int
@@ -70,7 +72,7 @@ func (t *task) drain(stream int, buf []byte, budget int) {
 		switch {
 		case n > 0:
 			budget -= n
-			t.log.Write(tasklog.Stream(stream), buf[:n])
+			t.write(stream, buf[:n])
 			if stream == 0 && t.outputs != nil {
 				t.outputs.scan(buf[:n])
 			}
@@ -79,6 +81,23 @@ func (t *task) drain(stream int, buf []byte, budget int) {
 		case err == unix.EINTR:
 		default:
 			t.closePipe(stream)
+		}
+	}
+}
+
+// write puts output into the log, without the values of secrets.
+func (t *task) write(stream int, data []byte) {
+	if m := t.masks[stream]; m != nil {
+		data = m.Write(data)
+	}
+	t.log.Write(tasklog.Stream(stream), data)
+}
+
+// writeRest puts into the log what was held back, because a value could have begun with it.
+func (t *task) writeRest() {
+	for stream, m := range t.masks {
+		if m != nil {
+			t.log.Write(tasklog.Stream(stream), m.End())
 		}
 	}
 }
@@ -130,6 +149,7 @@ func (t *task) exit(status unix.WaitStatus, now time.Time) *Exit {
 	if t.stop != nil {
 		t.stopped(e)
 	}
+	t.writeRest()
 	e.Tail, e.LogBytes = t.log.Tail(), t.log.Size()
 	return e
 }

@@ -121,11 +121,12 @@ func (a Audit) trigger(table, op string, columns []string) string {
 
 // dumped are the tables that the verdict wants as they stand at rest.
 var dumped = map[string]string{
-	"audit.jsonl":     "SELECT seq, at, who, conn, tbl, op, o, n FROM %s ORDER BY seq",
-	"instances.jsonl": "SELECT id, workflow_id, version, state, reason, round, owner, owner_epoch, seq, created_at, started_at, finished_at FROM %s",
-	"tasks.jsonl":     "SELECT instance_id, task_index, name, state, reason, round, attempts, retries, lost, finished_at FROM %s",
+	"audit.jsonl": "SELECT seq, at, who, conn, tbl, op, o, n FROM %s ORDER BY seq",
+	"instances.jsonl": `SELECT id, workflow_id, version, state, reason, round, owner, owner_epoch, seq, created_at, started_at, finished_at,
+		parent_instance_id, parent_task, parent_attempt FROM %s`,
+	"tasks.jsonl": "SELECT instance_id, task_index, name, state, reason, round, attempts, retries, lost, finished_at FROM %s",
 	"attempts.jsonl": `SELECT instance_id, task_index, number, round, token, worker, incarnation, state, reason, kill_reason, dispatched_at, started_at,
-		finished_at, deadline, exit_code FROM %s`,
+		finished_at, deadline, exit_code, child_id FROM %s`,
 	"events.jsonl":    "SELECT instance_id, seq, code, task_index, attempt, round, state, reason, created_at FROM %s",
 	"commands.jsonl":  "SELECT id, kind, instance_id, created_at FROM %s",
 	"workflows.jsonl": "SELECT id, name FROM %s",

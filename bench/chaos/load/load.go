@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -87,11 +88,11 @@ func New(ctx context.Context, c Config) (*Load, error) {
 		wanted[name] = true
 	}
 	for _, s := range Shapes() {
-		if len(wanted) > 0 && !wanted[s.Name] {
-			continue
-		}
-		for range s.weight {
-			l.turns = append(l.turns, len(l.shapes))
+		// Those that are not started by themselves are there for the others.
+		if len(wanted) == 0 || wanted[s.Name] {
+			for range s.weight {
+				l.turns = append(l.turns, len(l.shapes))
+			}
 		}
 		l.shapes = append(l.shapes, s)
 	}
@@ -99,8 +100,13 @@ func New(ctx context.Context, c Config) (*Load, error) {
 	if err := l.must(ctx, http.MethodPut, "/projects/"+project, "application/json", "{}"); err != nil {
 		return nil, err
 	}
+	for group, size := range Groups() {
+		if err := l.must(ctx, http.MethodPut, "/projects/"+project+"/task-groups/"+group, "application/json", fmt.Sprintf(`{"size":%d}`, size)); err != nil {
+			return nil, err
+		}
+	}
 	for _, s := range l.shapes {
-		if err := l.must(ctx, http.MethodPut, "/projects/"+project+"/workflows/"+s.Name, "application/yaml", s.yaml(c.Witness, c.Folder)); err != nil {
+		if err := l.must(ctx, http.MethodPut, "/projects/"+project+"/workflows/"+url.PathEscape(s.Name), "application/yaml", s.yaml(c.Witness, c.Folder)); err != nil {
 			return nil, err
 		}
 	}
@@ -204,7 +210,7 @@ func (l *Load) begin(ctx context.Context, s Shape) string {
 	l.next++
 	key := fmt.Sprintf("k%d-%d", l.Seed, l.next)
 	l.mu.Unlock()
-	wish, path := Call{Verb: "start", Key: key, Workflow: s.Name}, "/projects/"+project+"/workflows/"+s.Name+"/start"
+	wish, path := Call{Verb: "start", Key: key, Workflow: s.Name}, "/projects/"+project+"/workflows/"+url.PathEscape(s.Name)+"/start"
 	a := l.insist(ctx, wish, path)
 	var made struct {
 		ID string `json:"instance_id"`

@@ -20,6 +20,8 @@ type Task struct {
 	DelayMS      int64    `json:"delay_ms,omitempty"`
 	TimeoutMS    int64    `json:"timeout_ms,omitempty"`
 	AllowFailure bool     `json:"allow_failure,omitempty"`
+	Child        string   `json:"child,omitempty"` // the workflow that it runs in the place of a process
+	Group        string   `json:"group,omitempty"` // the task group of which it takes a place
 
 	args string // of the witness
 }
@@ -31,9 +33,12 @@ type Shape struct {
 	Limit     int    `json:"limit,omitempty"` // of instances at a time; the others wait
 	Tasks     []Task `json:"tasks"`
 
-	weight int    // how often it is started
+	weight int    // how often it is started; 0 is by its parents alone
 	treat  string // what the client does to a running instance: pause, stop, recover
 }
+
+// Groups are the task groups of the load, with their sizes.
+func Groups() map[string]int { return map[string]int{"press": 2} }
 
 func work(d time.Duration) string { return "-for " + d.String() }
 
@@ -101,6 +106,24 @@ func Shapes() []Shape {
 			{Name: "a", args: work(short)},
 			{Name: "b", Needs: []string{"a"}, args: work(short)},
 		}},
+		{Name: "child", Tasks: []Task{
+			{Name: "x", args: work(medium)},
+			{Name: "y", Needs: []string{"x"}, Retries: 1, DelayMS: 200, args: work(short) + " -fail-until 2"},
+		}},
+		{Name: "parent", weight: 3, Tasks: []Task{
+			{Name: "a", args: work(short)},
+			{Name: "call", Needs: []string{"a"}, Child: "child"},
+			{Name: "end", Needs: []string{"call"}, args: work(short)},
+		}},
+		{Name: "parent stopped", weight: 1, treat: "stop", Tasks: []Task{
+			{Name: "call", Child: "long"},
+			{Name: "end", Needs: []string{"call"}, args: work(short)},
+		}},
+		{Name: "pressed", weight: 2, Tasks: []Task{
+			{Name: "a", Group: "press", args: work(short)},
+			{Name: "b", Group: "press", Retries: 1, DelayMS: 200, args: work(medium) + " -fail-until 2"},
+			{Name: "c", Group: "press", args: work(medium)},
+		}},
 		{Name: "paused", weight: 2, treat: "pause", Tasks: []Task{
 			{Name: "a", args: work(medium)},
 			{Name: "b", Needs: []string{"a"}, args: work(medium)},
@@ -128,9 +151,16 @@ func (s Shape) yaml(witness, folder string) string {
 	}
 	b.WriteString("tasks:\n")
 	for _, t := range s.Tasks {
-		fmt.Fprintf(&b, "  - name: %s\n    type: shell\n", t.Name)
-		fmt.Fprintf(&b, "    env: {chaos_folder: %q, GOMAXPROCS: \"1\"}\n", folder)
-		fmt.Fprintf(&b, "    script: exec %q -dir %q %s\n", witness, folder, t.args)
+		if t.Child != "" {
+			fmt.Fprintf(&b, "  - name: %s\n    type: sub_workflow\n    workflow: %s\n", t.Name, t.Child)
+		} else {
+			fmt.Fprintf(&b, "  - name: %s\n    type: shell\n", t.Name)
+			fmt.Fprintf(&b, "    env: {chaos_folder: %q, GOMAXPROCS: \"1\"}\n", folder)
+			fmt.Fprintf(&b, "    script: exec %q -dir %q %s\n", witness, folder, t.args)
+		}
+		if t.Group != "" {
+			fmt.Fprintf(&b, "    task_group: %s\n", t.Group)
+		}
 		if len(t.Needs) > 0 {
 			fmt.Fprintf(&b, "    needs: [%s]\n", strings.Join(t.Needs, ", "))
 		}

@@ -20,6 +20,8 @@ func points() []point {
 		{name: "inst.finish", nth: 2},
 		{name: "control.write"},
 		{name: "limit.enter"},
+		{name: "group.enter"},
+		{name: "parent.wake"},
 		{name: "takeover.bump", faults: "kill.master"},
 		{name: "dispatch.send", nth: 4},
 		{name: "kill.send"},

@@ -44,6 +44,14 @@ func engineBugs() []bug {
 			},
 		},
 		{
+			name: "a child that was stopped is a success", promise: "I25", under: calm, shapes: "parent stopped",
+			edits: []edit{{"dag/step_child.go", "	case ev.State == InstanceSuccess:", "	case ev.State != InstanceFailed:"}},
+		},
+		{
+			name: "a task group has places for all", promise: "I31", under: calm, shapes: "pressed",
+			edits: []edit{{"sql/taskplace.go", "	free := g.size\n", "	free := g.size + 9\n"}},
+		},
+		{
 			name: "a timeout comes early", promise: "I19", under: calm, shapes: "late",
 			edits: []edit{{report, "a.Deadline = a.StartedAt.Add(after)", "a.Deadline = a.StartedAt.Add(after / 2)"}},
 		},

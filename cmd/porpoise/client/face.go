@@ -125,6 +125,8 @@ type Start struct {
 	// ScheduleTime, RFC 3339, is the moment that dates in parameters are about; "" is now.
 	ScheduleTime string `json:"schedule_time,omitempty"`
 	Timezone     string `json:"timezone,omitempty"` // of those dates; "" is UTC
+	// Reply is told of what becomes of the instance; nil for nobody.
+	Reply *Reply `json:"reply,omitempty"`
 
 	// IdempotencyKey makes a repeat of the same start answer with the first instance.
 	IdempotencyKey string `json:"-"`

@@ -10,9 +10,12 @@ const codes: string[] = JSON.parse(readFileSync(new URL("../../../apiserver/test
 const argsOf: Record<string, string>[] = [
   { task: "a", child: "5" },
   { task: "a", dependent: "a" },
+  { task: "a", approval: "a", missing: "2", quorum: "2" },
+  { task: "a", approval: "a", missing: "1", quorum: "2", approved_by: "ann" },
   {},
   { task: "a" },
   { task: "a", worker: "w" },
+  { task: "a", children: "4", ended: "2" },
   { task: "a", needs: "1" },
   { task: "a", reason: "when" },
 ];

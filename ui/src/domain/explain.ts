@@ -87,6 +87,8 @@ export const whyKeys = [
   "runningChild",
   "runningChildren",
   "runningDependent",
+  "runningApproval",
+  "runningApproved",
   "killingChild",
   "killingChildren",
   "child",
@@ -126,9 +128,13 @@ const table: Record<string, Choose> = {
         ? "runningChild"
         : args.dependent !== undefined
           ? "runningDependent"
-          : args.worker === undefined
-            ? "runningWait"
-            : "running",
+          : args.approval !== undefined
+            ? args.approved_by === undefined
+              ? "runningApproval"
+              : "runningApproved"
+            : args.worker === undefined
+              ? "runningWait"
+              : "running",
   retry_wait: always("retryWait"),
   killing: (_, args) => (args.children !== undefined ? "killingChildren" : args.child === undefined ? "killing" : "killingChild"),
   upstream_failed: always("upstreamFailed"),

@@ -11,6 +11,7 @@ import {
   ListFilter,
   type LucideIcon,
   SquareTerminal,
+  UserCheck,
   Workflow,
 } from "lucide-react";
 import type { ReactNode } from "react";
@@ -28,6 +29,7 @@ const icons: Record<string, LucideIcon> = {
   sub_workflow: Workflow,
   dynamic: Workflow,
   dependent: Clock,
+  approval: UserCheck,
   conditions: GitFork,
   switch: GitFork,
 };

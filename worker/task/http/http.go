@@ -8,16 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 	"unicode/utf8"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/internal/egress"
 	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/worker/task"
 )
@@ -32,11 +30,7 @@ const (
 )
 
 // Type is the type http. The zero value lets calls reach loopback and private addresses.
-type Type struct {
-	DenyLoopback, DenyPrivate bool
-}
-
-var errDenied = errors.New("address is not allowed")
+type Type struct{ egress.Rule }
 
 // Call sends the request; the answer's body is the task's output.
 func (t Type) Call(ctx context.Context, d *rpc.Dispatch, out io.Writer) task.Result {
@@ -52,7 +46,7 @@ func (t Type) Call(ctx context.Context, d *rpc.Dispatch, out io.Writer) task.Res
 	if err != nil {
 		return task.Result{Reason: "bad_spec", Message: err.Error()}
 	}
-	transport := t.transport(connect)
+	transport := t.Transport(connect)
 	defer transport.CloseIdleConnections()
 	client := &http.Client{
 		Transport:     transport,
@@ -61,7 +55,7 @@ func (t Type) Call(ctx context.Context, d *rpc.Dispatch, out io.Writer) task.Res
 	res, err := client.Do(req)
 	if err != nil {
 		reason := "http_failed"
-		if errors.Is(err, errDenied) {
+		if errors.Is(err, egress.ErrDenied) {
 			reason = "address_denied"
 		}
 		return task.Result{Reason: reason, Message: err.Error()}
@@ -102,35 +96,6 @@ func request(ctx context.Context, d *rpc.Dispatch, spec *dag.HTTPSpec) (*http.Re
 		req.Header.Set(name, value)
 	}
 	return req, nil
-}
-
-// transport connects only where it may: the check is on the resolved address, in the
-// very connect, so that no second lookup can give another one.
-func (t Type) transport(connect time.Duration) *http.Transport {
-	dialer := &net.Dialer{Timeout: connect, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
-		return t.allowed(address)
-	}}
-	return &http.Transport{
-		DialContext: dialer.DialContext, TLSHandshakeTimeout: connect,
-		DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10,
-	}
-}
-
-func (t Type) allowed(address string) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return fmt.Errorf("%w: %s", errDenied, address)
-	}
-	ip := at.Addr().Unmap()
-	switch {
-	case ip.IsLinkLocalUnicast(), ip.IsLinkLocalMulticast(), ip.IsMulticast():
-		return fmt.Errorf("%w: %s is link-local or multicast", errDenied, ip)
-	case t.DenyLoopback && (ip.IsLoopback() || ip.IsUnspecified()):
-		return fmt.Errorf("%w: %s is loopback", errDenied, ip)
-	case t.DenyPrivate && ip.IsPrivate():
-		return fmt.Errorf("%w: %s is private", errDenied, ip)
-	}
-	return nil
 }
 
 // judge compares the answer with what is expected.

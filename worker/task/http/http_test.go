@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/internal/egress"
 	"github.com/porpoise/porpoise/internal/rpc"
 	thttp "github.com/porpoise/porpoise/worker/task/http"
 	"github.com/porpoise/porpoise/worker/task/tasktest"
@@ -115,7 +116,7 @@ func TestDeniedAddressesAreDeniedByWhatTheyResolveTo(t *testing.T) {
 			t.Errorf("%s: %s %s", host, reason, message)
 		}
 	}
-	strict := thttp.Type{DenyLoopback: true, DenyPrivate: true}
+	strict := thttp.Type{Rule: egress.Rule{DenyLoopback: true, DenyPrivate: true}}
 	for _, host := range []string{"127.0.0.1", "localhost", "[::1]", "127.1.2.3", "10.0.0.1", "192.168.0.1", "[fd00::1]", "0.0.0.0"} {
 		reason, message, _ := call(t, strict, dag.HTTPSpec{URL: "http://" + host + port + "/trace", ConnectTimeout: dag.Duration(time.Second)})
 		if reason != "address_denied" {

@@ -136,6 +136,7 @@ export const core = {
   "reason.forced_stop": "stopped without the workers' word",
   "reason.crashed_master": "processing it ended masters",
   "reason.params": "a parameter has no usable value",
+  "reason.secret": "a secret that it names could not be given to it",
   "reason.unanswered": "its worker gave no answer in time",
   "reason.late_success": "its success arrived after it was called lost",
   "reason.exit_code": "ended with an error",
@@ -155,6 +156,8 @@ export const core = {
   "reason.outputs": "what it gathered is too large",
   "reason.repeat": "its condition does not hold yet",
   "reason.repeat_bound": "its condition did not hold within the allowed iterations",
+  "reason.rejected": "somebody rejected it",
+  "reason.expired": "nobody decided on it in time",
   "reason.discarded": "there was no place for it",
   "reason.replaced": "a newer instance took its place",
 

@@ -134,6 +134,8 @@ export const instances = {
   "why.dispatched": "attempt {{attempt}} of {{task}} is on its way to worker {{worker}}",
   "why.running": "attempt {{attempt}} of {{task}} runs on worker {{worker}}",
   "why.runningDependent": "{{task}} waits for runs of other workflows",
+  "why.runningApproval": "{{task}} waits for {{missing}} of {{quorum}} approvals",
+  "why.runningApproved": "{{task}} waits for {{missing}} of {{quorum}} approvals: approved by {{approved_by}}",
   "why.runningChild": "attempt {{attempt}} of {{task}} waits for its child instance {{child}}",
   "why.runningChildren": "{{ended}} of {{children}} children of {{task}} have ended",
   "why.killingChildren": "{{ended}} of {{children}} children of {{task}} have ended; those that run were told to stop{{reason}}",

@@ -137,6 +137,7 @@ export const core: Record<keyof typeof en, string> = {
   "reason.forced_stop": "未等 worker 确认即停止",
   "reason.crashed_master": "处理它导致 master 退出",
   "reason.params": "参数没有可用的值",
+  "reason.secret": "无法提供它引用的密钥",
   "reason.unanswered": "worker 未按时应答",
   "reason.late_success": "判定丢失后成功结果才到达",
   "reason.exit_code": "退出码不为 0",
@@ -156,6 +157,8 @@ export const core: Record<keyof typeof en, string> = {
   "reason.outputs": "汇总的输出过大",
   "reason.repeat": "循环条件尚未成立",
   "reason.repeat_bound": "达到最大循环次数时条件仍未成立",
+  "reason.rejected": "审批被拒绝",
+  "reason.expired": "没有人及时审批",
   "reason.discarded": "没有空余名额",
   "reason.replaced": "被较新的实例取代",
 

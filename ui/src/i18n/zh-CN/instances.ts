@@ -134,6 +134,8 @@ export const instances: Record<keyof typeof en, string> = {
   "why.dispatched": "{{task}} 的第 {{attempt}} 次尝试正发往 worker {{worker}}",
   "why.running": "{{task}} 的第 {{attempt}} 次尝试在 worker {{worker}} 上运行",
   "why.runningDependent": "{{task}} 在等待其他工作流的运行",
+  "why.runningApproval": "{{task}} 在等待审批:共需 {{quorum}} 人,还差 {{missing}} 人",
+  "why.runningApproved": "{{task}} 在等待审批:共需 {{quorum}} 人,还差 {{missing}} 人;{{approved_by}} 已批准",
   "why.runningChild": "{{task}} 的第 {{attempt}} 次尝试在等待子实例 {{child}}",
   "why.runningChildren": "{{task}} 的 {{children}} 个子实例中已有 {{ended}} 个结束",
   "why.killingChildren": "{{task}} 的 {{children}} 个子实例中已有 {{ended}} 个结束；已通知其余运行中的停止{{reason}}",

@@ -1,0 +1,269 @@
+package trial
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/document"
+)
+
+// How an attempt ends, in the words of the text.
+const (
+	endSuccess  = "success"
+	endFailed   = "failed"
+	endTimeout  = "timeout" // it goes on until a timeout ends it
+	endLost     = "lost"
+	endReturned = "returned"
+	endKilled   = "killed"  // and nobody here had asked for it
+	endStopped  = "stopped" // of a child, by somebody
+	endRefused  = "refused" // of a child, before it started
+)
+
+const (
+	// maxInputs bounds a case: more than 10,000 tasks with ten attempts each ask for.
+	maxInputs = 300_000
+	// maxHistory bounds what is told of a case.
+	maxHistory = 10_000
+	// worker is who runs every attempt of a trial.
+	worker = "trial"
+)
+
+// world is everything around one instance: dispatcher, workers, children and the clock.
+type world struct {
+	plan  *dag.Plan
+	c     *Case
+	in    *dag.Instance
+	began dag.Millis
+	now   dag.Millis
+
+	due    agenda
+	number int               // of the latest entry of due
+	armed  map[dag.Timer]int // by timer: the entry that counts
+	inputs int
+	ready  []int // tasks that wait for a worker, who is always there
+	child  int64 // the latest child's id
+
+	seen    []seen // by task
+	order   []int  // tasks in the order of their first attempts
+	answers map[int64]string
+	history []Moment
+}
+
+// seen is what the world saw of a task.
+type seen struct {
+	started int               // the number of its latest attempt
+	first   dag.Millis        // of its first attempt; zero for none
+	run     dag.TaskRun       // its last attempt, as a worker gets it
+	params  map[string]string // of a sub_workflow: what its last child was started with
+	ending  int               // the entry of due that ends its live attempt
+	ungiven bool              // it ran without a result, though the case is strict
+}
+
+func newWorld(plan *dag.Plan, c *Case) *world {
+	w := &world{
+		plan: plan, c: c, in: dag.NewInstance(plan, 1, c.start), began: c.facts.Now, now: c.facts.Now,
+		armed: map[dag.Timer]int{}, seen: make([]seen, len(plan.Definition.Tasks)), answers: map[int64]string{},
+	}
+	w.in.Facts = c.facts
+	return w
+}
+
+// run lets everything happen that is due, in order, until nothing more is.
+func (w *world) run() {
+	for _, c := range w.c.controls {
+		w.add(entry{at: w.began.Add(c.at), class: classWish, input: c.wish})
+	}
+	w.step(dag.Begin{})
+	for w.inputs < maxInputs {
+		e, ok := w.next()
+		if !ok {
+			return
+		}
+		w.now = max(w.now, e.at)
+		w.step(e.input)
+	}
+}
+
+// step gives one input to the instance and carries out what it asks for.
+func (w *world) step(input dag.Input) {
+	w.inputs++
+	fx := w.in.Step(input, w.now)
+	w.follow(&fx)
+	for len(w.ready) > 0 && w.inputs < maxInputs {
+		task := w.ready[0]
+		w.ready = w.ready[1:]
+		w.inputs++
+		fx := w.in.Step(w.place(task), w.now)
+		w.follow(&fx)
+	}
+}
+
+// follow carries out effects, as a master does after its commit.
+func (w *world) follow(fx *dag.Effects) {
+	for i := range fx.Events {
+		w.note(&fx.Events[i])
+	}
+	for i := range fx.Attempts {
+		w.attempt(&fx.Attempts[i])
+	}
+	for _, a := range fx.Applied {
+		w.answers[a.ID] = a.Result
+	}
+	for _, o := range fx.Orders {
+		w.obey(o)
+	}
+	for _, action := range fx.Actions {
+		switch action := action.(type) {
+		case dag.Enqueue:
+			w.ready = append(w.ready, action.Task)
+		case dag.Dequeue:
+			w.withdraw(action.Task)
+		case dag.Dispatch:
+			w.dispatch(action.Attempt)
+		case dag.Kill:
+			w.end(action.Attempt.Task, 0, report(&action.Attempt, dag.AttemptKilled))
+		case dag.Arm:
+			w.armed[action.Timer] = w.add(entry{at: action.At, class: classTimer, input: action.Timer})
+		case dag.Disarm:
+			delete(w.armed, action.Timer)
+		case dag.Finish, dag.Rest:
+			// A trial keeps its one instance in memory.
+		}
+	}
+}
+
+// withdraw takes a task back that nobody has been given.
+func (w *world) withdraw(task int) {
+	for i, t := range w.ready {
+		if t == task {
+			w.ready = append(w.ready[:i], w.ready[i+1:]...)
+			return
+		}
+	}
+}
+
+// place gives a ready task to whoever runs it.
+func (w *world) place(task int) dag.Input {
+	def := &w.plan.Definition.Tasks[task]
+	if def.Type != dag.TypeSubWorkflow {
+		return dag.Assign{Task: task, Worker: worker, Incarnation: worker, Token: strconv.Itoa(w.inputs)}
+	}
+	if w.in.Recovers(task) {
+		return dag.Launch{Task: task}
+	}
+	params, err := dag.ChildParams(w.in, task, w.c.facts)
+	if err != nil {
+		return dag.Launch{Task: task, Reason: dag.ReasonParams, Message: err.Error()}
+	}
+	w.seen[task].params = params
+	if r := w.result(task, w.in.Tasks[task].Attempts+1); r.state == endRefused {
+		return dag.Launch{Task: task, Reason: dag.ReasonChildRefused, Message: r.message}
+	}
+	w.child++
+	return dag.Launch{Task: task, Child: &dag.Child{ID: w.child, Params: params, ScheduleTime: w.c.facts.ScheduleTime, Depth: 1}}
+}
+
+// dispatch starts an attempt on the worker, and plans its end.
+func (w *world) dispatch(a dag.Attempt) {
+	run, err := dag.Resolve(w.in, a.Task, w.c.facts)
+	if err != nil {
+		failed := report(&a, dag.AttemptFailed)
+		failed.Reason, failed.Message = dag.ReasonParams, err.Error()
+		w.end(a.Task, 0, failed)
+		return
+	}
+	w.seen[a.Task].run = run
+	w.add(entry{at: w.now, input: report(&a, dag.AttemptRunning)})
+	r := w.result(a.Task, a.Number)
+	switch r.state {
+	case endTimeout:
+	case endLost:
+		w.end(a.Task, r.takes, dag.Lost{Task: a.Task, Number: a.Number, Token: a.Token, Message: r.message})
+	default:
+		ended := report(&a, dag.AttemptState(r.state))
+		ended.Reason, ended.Message, ended.ExitCode, ended.Outputs = r.reason, r.message, r.exitCode, r.outputs
+		w.end(a.Task, r.takes, ended)
+	}
+}
+
+func report(a *dag.Attempt, state dag.AttemptState) dag.Report {
+	return dag.Report{Task: a.Task, Number: a.Number, Token: a.Token, State: state}
+}
+
+// attempt notes a new attempt, and plans the end of one that no worker holds.
+func (w *world) attempt(a *dag.Attempt) {
+	s := &w.seen[a.Task]
+	if s.first == 0 {
+		s.first = w.now
+		w.order = append(w.order, a.Task)
+	}
+	if a.Number <= s.started {
+		return
+	}
+	s.started = a.Number
+	switch w.plan.Definition.Tasks[a.Task].Type {
+	case dag.TypeSubWorkflow:
+		if r := w.result(a.Task, a.Number); a.Child != 0 && r.state != endTimeout {
+			w.end(a.Task, r.takes, dag.ChildEnded{
+				Task: a.Task, Number: a.Number, Child: a.Child, State: dag.InstanceState(r.state), Message: r.message, Outputs: r.outputs,
+			})
+		}
+	case dag.TypeDependent:
+		if r := w.result(a.Task, a.Number); r.state != endTimeout {
+			w.end(a.Task, r.takes, dag.Decided{
+				Task: a.Task, Number: a.Number, Success: r.state == endSuccess, Message: r.message, Outputs: r.outputs,
+			})
+		}
+	}
+}
+
+// obey carries out a wish about a child. Pausing does not stop the trial's clock for it.
+func (w *world) obey(o dag.Order) {
+	if o.Verb != dag.VerbStop {
+		return
+	}
+	for i := range w.in.Tasks {
+		if a := &w.in.Tasks[i].Attempt; a.Child == o.Child {
+			w.end(i, 0, dag.ChildEnded{Task: i, Number: a.Number, Child: o.Child, State: dag.InstanceStopped})
+		}
+	}
+}
+
+// end plans how the live attempt of a task ends; it takes the place of what was planned before.
+func (w *world) end(task int, after time.Duration, input dag.Input) {
+	w.seen[task].ending = w.add(entry{at: w.now.Add(after), input: input, ends: true, task: task})
+}
+
+// result is how an attempt of a task ends: as the case says, else well and at once.
+func (w *world) result(task, number int) result {
+	list := w.c.results[task]
+	if w.in.DryRun {
+		list = nil
+	}
+	for i := range list {
+		if number <= list[i].times || i == len(list)-1 {
+			return list[i]
+		}
+		number -= list[i].times
+	}
+	if w.c.strict && !w.in.DryRun && w.plan.Definition.Tasks[task].Type != dag.TypeNoop {
+		w.seen[task].ungiven = true
+	}
+	return result{state: endSuccess}
+}
+
+// note keeps one line of the instance's history.
+func (w *world) note(e *dag.Event) {
+	if len(w.history) >= maxHistory {
+		return
+	}
+	m := Moment{At: document.Duration(e.At.Sub(w.began)), Attempt: e.Attempt, State: e.State, Reason: e.Reason, Message: e.Message}
+	if m.State == "" {
+		m.State = string(e.Code)
+	}
+	if e.Task >= 0 {
+		m.Task = w.plan.Definition.Tasks[e.Task].Name
+	}
+	w.history = append(w.history, m)
+}
