@@ -124,17 +124,17 @@ const table: Record<string, Choose> = {
       ? "instanceRunning"
       : args.children !== undefined
         ? "runningChildren"
-      : args.child !== undefined
-        ? "runningChild"
-        : args.dependent !== undefined
-          ? "runningDependent"
-          : args.approval !== undefined
-            ? args.approved_by === undefined
-              ? "runningApproval"
-              : "runningApproved"
-            : args.worker === undefined
-              ? "runningWait"
-              : "running",
+        : args.child !== undefined
+          ? "runningChild"
+          : args.dependent !== undefined
+            ? "runningDependent"
+            : args.approval !== undefined
+              ? args.approved_by === undefined
+                ? "runningApproval"
+                : "runningApproved"
+              : args.worker === undefined
+                ? "runningWait"
+                : "running",
   retry_wait: always("retryWait"),
   killing: (_, args) => (args.children !== undefined ? "killingChildren" : args.child === undefined ? "killing" : "killingChild"),
   upstream_failed: always("upstreamFailed"),

@@ -182,7 +182,7 @@ export const form = {
   "form.field.over.name": "Name",
   "form.help.over.name": "The parameter of the child that gets the item.",
   "form.field.over.in": "In",
-  "form.help.over.in": "The list, or ${name} of a parameter or an output that holds one.",
+  "form.help.over.in": `The list, or \${name} of a parameter or an output that holds one.`,
   "form.field.filter": "Filter",
   "form.help.filter": "A condition over the item and what the task sees: where it does not hold, there is no child.",
   "form.field.index": "Index",

@@ -182,7 +182,7 @@ export const form: Record<keyof typeof en, string> = {
   "form.field.over.name": "名称",
   "form.help.over.name": "接收该项的子流程参数。",
   "form.field.over.in": "列表",
-  "form.help.over.in": "列表本身，或保存列表的参数或输出的 ${name}。",
+  "form.help.over.in": `列表本身，或保存列表的参数或输出的 \${name}。`,
   "form.field.filter": "过滤",
   "form.help.filter": "针对该项和任务可见值的条件：不成立则没有子实例。",
   "form.field.index": "序号",
