@@ -47,7 +47,7 @@ func (s *Server) checkChildren(ctx context.Context, at place, def *dag.Definitio
 	var wrong []dag.FieldError
 	f := lineage{server: s, root: at}
 	for i := range def.Tasks {
-		spec, ok := def.Tasks[i].Spec.(*dag.SubWorkflowSpec)
+		spec, ok := dag.ChildOf(def.Tasks[i].Spec)
 		if !ok {
 			continue
 		}
@@ -79,7 +79,7 @@ type lineage struct {
 }
 
 // task checks one task of the definition itself.
-func (f *lineage) task(ctx context.Context, field string, t *dag.Task, spec *dag.SubWorkflowSpec) ([]dag.FieldError, error) {
+func (f *lineage) task(ctx context.Context, field string, t *dag.Task, spec dag.SubWorkflowSpec) ([]dag.FieldError, error) {
 	fail := func(key, code, value, message string, args dag.Args) ([]dag.FieldError, error) {
 		args["task"] = t.Name
 		return []dag.FieldError{{Field: field + "." + key, Code: code, Value: document.Shown(value), Message: message, Args: args}}, nil
@@ -149,7 +149,7 @@ type notThere struct{ key, value, why string }
 func (e *notThere) Error() string { return e.why }
 
 // target reads what a sub_workflow task would run now; the error is a notThere where there is nothing.
-func (f *lineage) target(ctx context.Context, to place, spec *dag.SubWorkflowSpec) (sql.Workflow, *dag.Plan, error) {
+func (f *lineage) target(ctx context.Context, to place, spec dag.SubWorkflowSpec) (sql.Workflow, *dag.Plan, error) {
 	w, err := f.server.store.Workflow(ctx, to.project.ID, to.workflow)
 	if errors.Is(err, sql.ErrNotFound) {
 		return w, nil, &notThere{"workflow", to.workflow, "there is no workflow " + document.Quoted(to.workflow) + " in the project " + document.Quoted(to.project.Name)}
@@ -178,7 +178,7 @@ func (f *lineage) follow(ctx context.Context, def *dag.Definition, path []place)
 		return path, nil
 	}
 	for i := range def.Tasks {
-		spec, ok := def.Tasks[i].Spec.(*dag.SubWorkflowSpec)
+		spec, ok := dag.ChildOf(def.Tasks[i].Spec)
 		if !ok {
 			continue
 		}
@@ -223,10 +223,20 @@ func childParams(field string, t *dag.Task, def *dag.Definition) []dag.FieldErro
 			open[document.FieldKey("params", p.Name)] = strings.Contains(*p.Default, "${")
 		}
 	}
+	places := map[string]string{}
+	if d, ok := t.Spec.(*dag.DynamicSpec); ok {
+		for name, place := range d.Places() {
+			given[name] = ""
+			places[document.FieldKey("params", name)], open[document.FieldKey("params", name)] = place, true
+		}
+	}
 	var wrong []dag.FieldError
 	for _, e := range dag.CheckParams(def, maps.Clone(given)) {
 		if open[e.Field] && e.Code != dag.CodeUnknownParam {
 			continue
+		}
+		if place, ok := places[e.Field]; ok {
+			e.Field = place
 		}
 		e.Field = field + "." + e.Field
 		wrong = append(wrong, e)

@@ -55,6 +55,7 @@ type Task struct {
 	Retries    int               `json:"retries"`
 	Lost       int               `json:"lost" doc:"Workers lost in this round."`
 	Iteration  int               `json:"iteration,omitempty" doc:"Of a task with repeat_until: the iteration that it is in, from 1."`
+	Items      int               `json:"items,omitempty" doc:"Of a dynamic task: how many children its list makes."`
 	ReadyAt    Time              `json:"ready_at,omitempty"`
 	NextAt     Time              `json:"next_at,omitempty"`
 	StartedAt  Time              `json:"started_at,omitempty"`
@@ -194,7 +195,7 @@ func instanceFace(r sql.InstanceRow) Instance {
 
 func taskFace(r sql.TaskRow) Task {
 	return Task{
-		Name: r.Name, Type: r.Type, State: r.State, Reason: r.Reason, Round: r.Round, Attempts: r.Attempts, Retries: r.Retries, Lost: r.Lost, Iteration: r.Iteration,
+		Name: r.Name, Type: r.Type, State: r.State, Reason: r.Reason, Round: r.Round, Attempts: r.Attempts, Retries: r.Retries, Lost: r.Lost, Iteration: r.Iteration, Items: r.ItemCount,
 		ReadyAt: Time(r.ReadyAt), NextAt: Time(r.NextAt), StartedAt: Time(r.StartedAt), FinishedAt: Time(r.FinishedAt), Outputs: r.Outputs,
 		ChildID: ID(r.Child),
 	}

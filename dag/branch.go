@@ -131,6 +131,12 @@ func (in *Instance) values(i int) (expression.Values, error) {
 	if err := r.parameters(in.Facts); err != nil {
 		return expression.Values{}, *err
 	}
+	return r.read(), nil
+}
+
+// read gives expressions what has been resolved.
+func (r *resolver) read() expression.Values {
+	in, i := r.in, r.task
 	return expression.Values{
 		Param: func(name string) (any, bool) {
 			text, err := r.lookup(name)
@@ -147,7 +153,7 @@ func (in *Instance) values(i int) (expression.Values, error) {
 			t := &in.Tasks[n]
 			return map[string]any{"state": string(t.State), "reason": string(t.Reason), "attempts": t.Attempts}, true
 		},
-	}, nil
+	}
 }
 
 // typed reads a value as the type that its parameter was declared with.

@@ -149,7 +149,7 @@ type EnvVar struct{ Name, Value string }
 
 // Spec is what a task type has for itself, one struct per type: *ShellSpec, *PythonSpec,
 // *HTTPSpec, *NoopSpec, *WaitSpec, *SwitchSpec, *ConditionsSpec,
-// *SubWorkflowSpec, *DependentSpec, *ApprovalSpec. Validate reports every wrong field at once, with
+// *SubWorkflowSpec, *DynamicSpec, *DependentSpec, *ApprovalSpec. Validate reports every wrong field at once, with
 // names relative to the task.
 type Spec interface {
 	Validate() []FieldError

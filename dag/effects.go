@@ -15,6 +15,8 @@ type Effects struct {
 	Events []Event
 	// Children are instances to be made in the same transaction, each with its start command.
 	Children []Child
+	// Items are the rows of a dynamic task's children that changed; one may stand twice.
+	Items []ItemRef
 	// Orders are wishes about children, to be written in the same transaction.
 	Orders []Order
 	// Decisions are new decisions on approvals, to be written in the same transaction.
@@ -37,6 +39,7 @@ func (e *Effects) Add(more Effects) {
 	e.Attempts = append(e.Attempts, more.Attempts...)
 	e.Events = append(e.Events, more.Events...)
 	e.Children = append(e.Children, more.Children...)
+	e.Items = append(e.Items, more.Items...)
 	e.Orders = append(e.Orders, more.Orders...)
 	e.Decisions = append(e.Decisions, more.Decisions...)
 	e.Applied = append(e.Applied, more.Applied...)

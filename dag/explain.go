@@ -78,7 +78,7 @@ func (in *Instance) explainTask(now Millis, i int) Explanation {
 		}
 		e.Text = fmt.Sprintf("attempt %d of %s failed%s; attempt %d may start in %s", t.Attempts, name, because(t.Reason), t.Attempts+1, left(now, t.NextAt))
 	case TaskKilling:
-		if t.Attempt.Child != 0 {
+		if in.plan.Parent(i) {
 			in.explainChild(now, i, &e)
 			break
 		}
@@ -158,7 +158,7 @@ func (in *Instance) explainReady(now Millis, i int, e *Explanation) {
 func (in *Instance) explainRunning(now Millis, i int, e *Explanation) {
 	t := &in.Tasks[i]
 	e.Since = t.Attempt.StartedAt
-	if t.Attempt.Child != 0 {
+	if in.plan.Parent(i) {
 		in.explainChild(now, i, e)
 		return
 	}
@@ -186,6 +186,10 @@ func (in *Instance) explainRunning(now Millis, i int, e *Explanation) {
 
 // explainChild tells of an attempt that waits for its child instance.
 func (in *Instance) explainChild(now Millis, i int, e *Explanation) {
+	if in.plan.maps(i) {
+		in.explainItems(now, i, e)
+		return
+	}
 	t := &in.Tasks[i]
 	child := strconv.FormatInt(t.Attempt.Child, 10)
 	e.Since, e.Args["child"] = t.Attempt.StartedAt, child
@@ -432,6 +436,8 @@ func because(r Reason) string {
 		return " and undoing what had succeeded failed, too"
 	case ReasonNoBranch:
 		return " because no case held and it has no else"
+	case ReasonOutputs:
+		return " because what it gathered is too large"
 	case ReasonRepeat:
 		return " because the condition of its repeat_until does not hold yet"
 	case ReasonRepeatBound:

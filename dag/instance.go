@@ -73,6 +73,10 @@ type TaskInstance struct {
 	// Child is the child instance of the latest attempt of a sub_workflow task; 0 where it has none.
 	Child int64
 
+	// Items are the children of a dynamic task, in the order of its list; nil before its first attempt. They are
+	// never changed in place.
+	Items []Item
+
 	// Attempt is the live attempt; its Number is 0 while none is live.
 	Attempt Attempt
 	// Missed is the latest attempt where it was called lost and the task waits for another: should its success
@@ -135,6 +139,7 @@ type EventCode string
 const (
 	EventInstance        EventCode = "instance"         // the instance entered State
 	EventTask            EventCode = "task"             // a task entered State
+	EventItem            EventCode = "item"             // a child of a dynamic task ended as State says
 	EventTaskTimeout     EventCode = "task_timeout"     // an attempt runs over its timeout
 	EventQueueTimeout    EventCode = "queue_timeout"    // a ready task has found no worker in time
 	EventWorkflowTimeout EventCode = "workflow_timeout" // the instance runs over its timeout

@@ -31,6 +31,7 @@ type rules struct {
 	condition *expression.Expression // in place of a join rule, over the needs' states, once all have ended
 	when      *expression.Expression // nil: always
 	retry     *expression.Expression // retry.when; nil: always
+	filter    *expression.Expression // which items of a dynamic task have children; nil: all
 	until     *expression.Expression // what ends its repetition; nil: nothing to repeat
 	branches  *branches              // nil where it chooses nothing
 	gates     []int                  // the branch tasks that name it

@@ -18,8 +18,11 @@ func (a *auditor) carryOutChildren(fx Effects) {
 			delete(a.queue, row.Task)
 		}
 	}
+	if len(fx.Children)+len(fx.Orders) > 0 && len(fx.Events) == 0 {
+		a.fail("children %+v and orders %+v without an event: a store that writes twice would not know", fx.Children, fx.Orders)
+	}
 	for _, c := range fx.Children {
-		if a.children[c.ID] != nil || a.in.Tasks[c.Task].Attempt.Child != c.ID || a.in.Tasks[c.Task].Attempts != c.Number {
+		if a.children[c.ID] != nil || !a.awaits(c.Task, c.ID) || a.in.Tasks[c.Task].Attempts != c.Number {
 			a.fail("child %+v is made for an attempt that does not wait for it", c)
 		}
 		a.children[c.ID] = &child{task: c.Task, number: c.Number}
@@ -50,17 +53,20 @@ func (a *auditor) checkChildren() {
 	waited := map[int64]bool{}
 	for i := range a.in.Tasks {
 		t := &a.in.Tasks[i]
-		if a.plan.Definition.Tasks[i].Type != TypeSubWorkflow || t.Attempt.Number == 0 {
+		if !a.plan.Parent(i) || t.Attempt.Number == 0 {
 			continue
 		}
-		c := a.children[t.Attempt.Child]
-		if c == nil || c.task != i || c.number != t.Attempt.Number || c.ended || t.Child != t.Attempt.Child {
-			a.fail("attempt %+v waits for child %+v", t.Attempt, c)
-		}
-		waited[t.Attempt.Child] = true
-		paused := a.in.State == InstancePausing || a.in.State == InstancePaused
-		if c.told != (t.State == TaskKilling) || !c.told && c.paused != paused {
-			a.fail("instance %s, attempt %+v, but its child is %+v", a.in.State, t.Attempt, c)
+		halted := a.checkItems(i)
+		for _, id := range a.in.Children(i) {
+			c := a.children[id]
+			if c == nil || c.task != i || c.number != t.Attempt.Number || c.ended || t.Child != t.Attempt.Child {
+				a.fail("attempt %+v waits for child %+v", t.Attempt, c)
+			}
+			waited[id] = true
+			paused := a.in.State == InstancePausing || a.in.State == InstancePaused
+			if c.told != (t.State == TaskKilling || halted) || !c.told && c.paused != paused {
+				a.fail("instance %s, attempt %+v, but its child is %+v", a.in.State, t.Attempt, c)
+			}
 		}
 	}
 	for id, c := range a.children {
@@ -70,10 +76,10 @@ func (a *auditor) checkChildren() {
 	}
 }
 
-// refusedAtOnce says that a task was started and failed in one step.
+// refusedAtOnce says that a task was started and failed, or had nothing to do, in one step.
 func refusedAtOnce(ev Input, i int, was, is TaskState) bool {
 	l, ok := ev.(Launch)
-	return ok && l.Task == i && l.Reason != "" && was.CanFollow(TaskRunning) && TaskRunning.CanFollow(is)
+	return ok && l.Task == i && (l.Reason != "" || len(l.Each) == 0) && was.CanFollow(TaskRunning) && TaskRunning.CanFollow(is)
 }
 
 // dependent draws a task that waits for other runs, or -1.
@@ -120,7 +126,9 @@ func (w *world) decide(i int) {
 	}
 }
 
-func waitsForChild(t *TaskInstance) bool { return t.Attempt.Child != 0 }
+func waitsForChild(t *TaskInstance) bool {
+	return t.Attempt.Child != 0 || t.progress().running > 0 && t.Attempt.Number != 0
+}
 
 // launch starts a task whose attempts are children, now and then in vain.
 func (w *world) launch(i int) {
@@ -128,8 +136,10 @@ func (w *world) launch(i int) {
 	switch recovers := w.in.Recovers(i); {
 	case die(w.t, "refused", 9) == 0:
 		ev.Reason, ev.Message = ReasonChildRefused, "there is no such workflow"
+	case w.plan.maps(i):
+		w.launchItems(&ev)
 	case !recovers || die(w.t, "anew", 9) == 0:
-		ev.Child = &Child{ID: int64(100 + len(w.children)), WorkflowID: 3, Version: 1}
+		ev.Child = &Child{ID: w.nextChild(1), WorkflowID: 3, Version: 1}
 	}
 	w.step(ev)
 }
@@ -141,13 +151,14 @@ func (w *world) childEnds() {
 		return
 	}
 	a := w.in.Tasks[i].Attempt
+	a.Child = draw(w.t, "whose", w.in.Children(i))
 	if wrong := die(w.t, "wrong", 7); wrong < 3 {
 		ev := ChildEnded{ID: int64(die(w.t, "row", 1)), Task: i, Number: a.Number, Child: a.Child, State: InstanceFailed}
 		switch wrong {
 		case 0:
 			ev.Number--
 		case 1:
-			ev.Child++
+			ev.Child = 99 // nobody's
 		default:
 			ev.State = InstanceRunning
 		}
@@ -161,6 +172,7 @@ func (w *world) childEnds() {
 
 func (w *world) endChild(i int) {
 	a := w.in.Tasks[i].Attempt
+	a.Child = draw(w.t, "whose", w.in.Children(i))
 	ev := ChildEnded{
 		Task: i, Number: a.Number, Child: a.Child, Message: "it ended",
 		State: draw(w.t, "ends", []InstanceState{InstanceSuccess, InstanceSuccess, InstanceFailed, InstanceFailed, InstanceStopped, InstanceQuarantined}),
@@ -171,10 +183,10 @@ func (w *world) endChild(i int) {
 	c := w.children[a.Child]
 	c.ended, c.success = true, ev.State == InstanceSuccess
 	fx := w.step(ev)
-	if n := w.in.Tasks[i].Outputs; c.success && w.in.Tasks[i].State == TaskSuccess && (len(n) != 1 || n["n"] == "") {
+	if n := w.in.Tasks[i].Outputs; c.success && !w.plan.maps(i) && w.in.Tasks[i].State == TaskSuccess && (len(n) != 1 || n["n"] == "") {
 		w.fail("task %d has outputs %v of its child", i, n)
 	}
-	if fx.Stale || w.in.Tasks[i].Attempt.Number == a.Number {
+	if fx.Stale || w.in.Tasks[i].Attempt.Number == a.Number && !w.plan.maps(i) {
 		w.fail("%+v was not heard: %+v", ev, fx)
 	}
 }

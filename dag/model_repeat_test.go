@@ -8,14 +8,14 @@ var untils = []string{"true", "(n ?? 1) % 2 == 0", "(n ?? 0) > 3", "system_itera
 
 // repeatable says that a loop may stand around a random task.
 func repeatable(t *Task) bool {
-	return t.Type == TypeSubWorkflow || t.Type == TypeDependent || t.Spec == nil && !t.Disabled
+	return t.Type == TypeSubWorkflow || t.Type == TypeDynamic || t.Type == TypeDependent || t.Spec == nil && !t.Disabled
 }
 
 // slowHolds decides a condition of untils by hand: yes, no, or that it can't be decided.
 func slowHolds(until string, outputs map[string]string, iteration int) string {
 	n, err := strconv.Atoi(outputs["n"])
 	switch {
-	case until == untils[5]:
+	case until == untils[5], outputs["n"] != "" && err != nil && (until == untils[1] || until == untils[2]): // a list is no number
 		return "undecided"
 	case until == untils[0], until == untils[1] && err == nil && n%2 == 0, until == untils[2] && n > 3, until == untils[3] && iteration >= 2:
 		return "yes"

@@ -280,7 +280,7 @@ func (a *auditor) checkNewAttempt(before *Instance, r Attempt, round *tally) {
 	if r.Number < 1 || r.Round != a.in.Round || def.Disabled || a.in.State != InstanceRunning && !a.in.State.Final() { // an attempt may end with its instance in the same step
 		a.fail("new attempt %+v while the instance is %s", r, a.in.State)
 	}
-	here := def.Type == TypeWait || def.Type == TypeSwitch || def.Type == TypeConditions || def.Type == TypeSubWorkflow || def.Type == TypeDependent || def.Type == TypeApproval
+	here := def.Type == TypeWait || def.Type == TypeSwitch || def.Type == TypeConditions || def.Type == TypeSubWorkflow || def.Type == TypeDynamic || def.Type == TypeDependent || def.Type == TypeApproval
 	if here != (r.Worker == "") || r.Worker != "" && (was.State != TaskReady || before.State != InstanceRunning) {
 		a.fail("new attempt %+v of task that was %s, instance %s", r, was.State, before.State)
 	}
@@ -366,11 +366,12 @@ func (a *auditor) checkWhole() {
 			continue
 		}
 		a.checkNeeds(i)
+		a.checkGathered(i)
 		if !t.State.Final() {
 			open++
 		}
 		wait := a.plan.Definition.Tasks[i].Type == TypeWait || a.plan.Definition.Tasks[i].Type == TypeDependent || a.plan.Definition.Tasks[i].Type == TypeApproval || a.plan.rules[i].branches != nil
-		parent := a.plan.Definition.Tasks[i].Type == TypeSubWorkflow
+		parent := a.plan.Definition.Tasks[i].Type == TypeSubWorkflow || a.plan.Definition.Tasks[i].Type == TypeDynamic
 		if t.State.Live() && !wait && !parent {
 			active++
 			if !a.sent[t.Attempt.Token] || (t.State == TaskKilling) != a.killed[t.Attempt.Token] {

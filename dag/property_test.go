@@ -49,6 +49,7 @@ const (
 type world struct {
 	*auditor
 	stops  bool
+	kids   int64 // ids of children given out
 	tokens int
 	wishes int64
 }
@@ -91,7 +92,7 @@ func drawPlan(t *rapid.T) *Plan {
 				task.Needs = append(task.Needs, fmt.Sprint("t", j))
 			}
 		}
-		switch die(t, "kind", 11) {
+		switch die(t, "kind", 13) {
 		case 0, 1:
 			task.Type, task.Spec = TypeWait, napSpec{time.Duration(die(t, "nap", 40)) * time.Second}
 		case 2:
@@ -106,6 +107,9 @@ func drawPlan(t *rapid.T) *Plan {
 			}
 		case 7:
 			task.Type, task.Spec, task.Outputs = TypeDependent, &DependentSpec{}, []string{"n"}
+		case 12:
+			task.Type, task.Outputs = TypeDynamic, []string{"n"}
+			task.Spec = &DynamicSpec{Workflow: "other", Parallel: 1 + die(t, "parallel", 2), OnFailure: draw(t, "items", []string{"end", "continue"})}
 		case 3, 4:
 			task.AllowFailure = true
 		}
@@ -294,7 +298,7 @@ func (w *world) assign() {
 func offered(t *TaskInstance) bool { return t.State == TaskReady && t.Reason != ReasonDelayed }
 
 func (w *world) give(i int) {
-	if w.plan.Definition.Tasks[i].Type == TypeSubWorkflow {
+	if w.plan.Parent(i) {
 		w.launch(i)
 		return
 	}

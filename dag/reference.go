@@ -1,6 +1,7 @@
 package dag
 
 import (
+	"fmt"
 	"reflect"
 	"regexp"
 	"slices"
@@ -110,6 +111,13 @@ func (r *references) task(i int) {
 	prefix := r.def.field(i)
 	upper := func(name string) *FieldError { return r.known(i, name, false) }
 	all := func(name string) *FieldError { return r.known(i, name, true) }
+	if d, ok := t.Spec.(*DynamicSpec); ok {
+		for k := range d.Over {
+			r.text(fmt.Sprintf("%s.over[%d].in", prefix, k), string(d.Over[k].In), upper)
+		}
+		upper = r.ofItem(d, upper)
+		all = r.ofItem(d, all)
+	}
 	sealed := r.withSecrets(i, all)
 	for k := range t.Params {
 		if p := &t.Params[k]; p.Default != nil {
@@ -149,6 +157,17 @@ func (r *references) expressions(i int, known func(name string) *FieldError) {
 			}
 		}
 	})
+}
+
+// ofItem is known for texts that are read once for each item of a dynamic task.
+func (r *references) ofItem(d *DynamicSpec, known func(name string) *FieldError) func(name string) *FieldError {
+	places := d.Places()
+	return func(name string) *FieldError {
+		if _, ok := places[name]; ok {
+			return nil
+		}
+		return known(name)
+	}
 }
 
 // builtinOnly is what a workflow's parameter may refer to.

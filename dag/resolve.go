@@ -19,6 +19,9 @@ type Facts struct {
 	Version           int
 	ScheduleTime      Millis // zero for a start by hand
 	Now               Millis // when the instance was started
+	// Depth is how many instances are above it, By who started the topmost one.
+	Depth int
+	By    string
 	// Location is where the dates of its parameters are those of a calendar; nil is UTC.
 	Location *time.Location
 	// ProjectParams are the parameters of the instance's project, by name; they are not changed.
@@ -228,6 +231,14 @@ func (r *resolver) why(e FieldError) error {
 
 // parameters fills values, the weakest source first.
 func (r *resolver) parameters(facts Facts) *FieldError {
+	if err := r.seen(facts); err != nil {
+		return err
+	}
+	return r.declared(r.in.plan.Definition.field(r.task)+".params", r.t.Params, OriginTask)
+}
+
+// seen fills values with all but the task's own parameters.
+func (r *resolver) seen(facts Facts) *FieldError {
 	def := r.in.plan.Definition
 	r.base = facts.Base()
 	r.values = make(map[string]string, len(builtins)+len(def.Params)+len(r.t.Params)+len(r.t.Env)+8)
@@ -259,7 +270,7 @@ func (r *resolver) parameters(facts Facts) *FieldError {
 			r.put(name, value, OriginOutput, r.t.Name)
 		}
 	}
-	return r.declared(r.in.plan.Definition.field(r.task)+".params", r.t.Params, OriginTask)
+	return nil
 }
 
 // declared puts in the defaults of parameters where the start gives no value.

@@ -75,9 +75,8 @@ func (in *Instance) attach(a Attempt) error {
 	case a.State == AttemptKilling && a.KillReason == "":
 		return damaged(in, "attempt %d of task %d is killing without a reason", a.Number, a.Task)
 	}
-	name := in.plan.Definition.Tasks[a.Task].Type
-	hosted, parent := in.InMaster(a.Task), name == TypeSubWorkflow
-	if hosted != (a.Worker == "") || hosted != (a.Token == "") || parent != (a.Child != 0) || hosted && a.State != AttemptRunning && !(parent && a.State == AttemptKilling) {
+	hosted, parent := in.InMaster(a.Task), in.plan.Parent(a.Task)
+	if hosted != (a.Worker == "") || hosted != (a.Token == "") || (parent && !in.plan.maps(a.Task)) != (a.Child != 0) || hosted && a.State != AttemptRunning && !(parent && a.State == AttemptKilling) {
 		return damaged(in, "attempt %d of task %d is %s with worker %q and token %q", a.Number, a.Task, a.State, a.Worker, a.Token)
 	}
 	t.Attempt = a
@@ -184,7 +183,7 @@ func (in *Instance) pendingTask(due []Action, i int) []Action {
 			due = append(due, Arm{Timer: Timer{Kind: TimerAttempt, Task: i, Number: number}, At: t.Attempt.Deadline})
 		}
 	case TaskKilling:
-		if t.Attempt.Child == 0 { // a child was ordered to stop in the very transaction
+		if !in.plan.Parent(i) { // a child was ordered to stop in the very transaction
 			due = append(due, Kill{Attempt: t.Attempt})
 		}
 	case TaskRetryWait:

@@ -107,7 +107,7 @@ func (p *Plan) noEffect(i int) []FieldError {
 		}
 	}
 	switch spec := t.Spec.(type) {
-	case *SubWorkflowSpec, *DependentSpec:
+	case *SubWorkflowSpec, *DynamicSpec, *DependentSpec:
 	case *ApprovalSpec:
 		add(len(t.Outputs) > len(spec.Form), "outputs", "it gives the fields of its form")
 	default:

@@ -39,6 +39,9 @@ func (p *Plan) compile() []FieldError {
 		if t.Repeat.Until != "" {
 			errs = append(errs, p.condition(i, field+"."+untilField, t.Repeat.Until, &r.until)...)
 		}
+		if d, ok := t.Spec.(*DynamicSpec); ok && d.Filter != "" {
+			errs = append(errs, p.condition(i, field+"."+filterField, d.Filter, &r.filter)...)
+		}
 		if b, ok := t.Spec.(brancher); ok {
 			errs = append(errs, p.link(i, b)...)
 		}
@@ -164,6 +167,9 @@ func (r *rules) expressions(yield func(field string, e *expression.Expression)) 
 	}
 	if r.retry != nil {
 		yield(retryWhen, r.retry)
+	}
+	if r.filter != nil {
+		yield(filterField, r.filter)
 	}
 	if r.until != nil {
 		yield(untilField, r.until)

@@ -23,6 +23,8 @@ const (
 	TypeConditions = "conditions"
 	// TypeSubWorkflow runs another workflow as a child instance.
 	TypeSubWorkflow = "sub_workflow"
+	// TypeDynamic runs another workflow once for each item of a list.
+	TypeDynamic = "dynamic"
 	// TypeDependent waits for runs of other workflows.
 	TypeDependent = "dependent"
 	// TypeApproval waits for people.
@@ -57,6 +59,7 @@ var taskTypes = [...]taskType{
 	{TypeNoop, CategoryFlow, "Does nothing: a place where branches meet.", func() Spec { return &NoopSpec{} }},
 	{TypeWait, CategoryFlow, "Waits for some time, or until a moment, without taking a worker.", func() Spec { return &WaitSpec{} }},
 	{TypeSubWorkflow, CategoryFlow, "Runs another workflow as an instance of its own and waits for its end, without taking a worker.", func() Spec { return &SubWorkflowSpec{} }},
+	{TypeDynamic, CategoryFlow, "Runs another workflow once for each item of a list, some at a time, and gathers what they give.", func() Spec { return &DynamicSpec{} }},
 	{TypeDependent, CategoryFlow, "Waits until runs of other workflows have succeeded, without taking a worker.", func() Spec { return &DependentSpec{} }},
 	{TypeApproval, CategoryFlow, "Asks people for their approval, and waits for it without taking a worker.", func() Spec { return &ApprovalSpec{} }},
 	{TypeSwitch, CategoryFlow, "Chooses the tasks that run next by parameters and outputs.", func() Spec { return &SwitchSpec{} }},

@@ -40,6 +40,7 @@ type Child struct {
 	Depth        int
 	By           string // who started the parent
 	Task, Number int    // the attempt of the parent that waits for it; Launch sets them
+	Index        int    // of its item, where the parent is a dynamic task
 }
 
 // Order is a wish of a parent about the child of one of its attempts: stop, pause, resume or recover.

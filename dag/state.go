@@ -95,6 +95,7 @@ const (
 	ReasonNotNeeded        Reason = "not_needed"        // there was nothing for the task to undo
 	ReasonCompensated      Reason = "compensated"       // the instance failed, and what had succeeded was undone
 	ReasonNotCompensated   Reason = "not_compensated"   // the instance failed, and undoing what had succeeded failed, too
+	ReasonOutputs          Reason = "outputs"           // the gathered outputs of a dynamic task are too large
 	ReasonRepeat           Reason = "repeat"            // the condition of its repeat_until does not hold yet
 	ReasonRepeatBound      Reason = "repeat_bound"      // repeat_until came to its max before its condition held
 	ReasonRejected         Reason = "rejected"          // somebody rejected what an approval task asks

@@ -5,8 +5,11 @@ package dag
 // which Recovers tells to be due. A Reason says that the child cannot be started: the attempt
 // fails at once.
 type Launch struct {
-	Task    int
-	Child   *Child
+	Task  int
+	Child *Child
+	// Each are the start parameters of the children of a dynamic task; Child then says what all of them run,
+	// and its ID is the first of as many ids as there are items, or were before.
+	Each    []map[string]string
 	Reason  Reason
 	Message string
 }
@@ -27,14 +30,14 @@ func (ChildEnded) input() {}
 
 // inMaster says that a task runs in the master and takes no worker.
 func (p *Plan) inMaster(i int) bool {
-	return p.here(i) || p.Definition.Tasks[i].Type == TypeSubWorkflow
+	return p.here(i) || p.Parent(i)
 }
 
 // InMaster says that a task runs in the master and takes no worker.
 func (in *Instance) InMaster(task int) bool { return in.plan.inMaster(task) }
 
 // parent says that a task's attempts are child instances.
-func (s *step) parent(i int) bool { return s.in.plan.Definition.Tasks[i].Type == TypeSubWorkflow }
+func (s *step) parent(i int) bool { return s.in.plan.Parent(i) }
 
 // Recovers says that the next attempt of a task goes on with the child of its last one: that did not
 // succeed, and a new round without a rerun of the task has come since. A forced stop does not wait
@@ -62,7 +65,10 @@ func (s *step) launch(ev Launch) {
 	}
 	s.taken(ev.Task)
 	child := t.Child
-	if ev.Child != nil {
+	many := s.in.plan.maps(ev.Task)
+	if many {
+		child = 0
+	} else if ev.Child != nil {
 		child = ev.Child.ID
 	} else if ev.Reason != "" {
 		child = 0
@@ -79,6 +85,8 @@ func (s *step) launch(ev Launch) {
 	s.fx.Attempts = append(s.fx.Attempts, t.Attempt)
 	s.tell(ev.Task, "")
 	switch {
+	case ev.Child != nil && many:
+		s.beginItems(ev)
 	case ev.Child != nil:
 		made := *ev.Child
 		made.Task, made.Number = ev.Task, t.Attempts
@@ -96,11 +104,20 @@ func (s *step) launch(ev Launch) {
 // asked for, if any, as with a worker's report.
 func (s *step) childEnded(ev ChildEnded) {
 	result := ResultAlready
-	if t := s.task(ev.Task); t == nil || s.in.State.Final() || t.Attempt.Number == 0 || t.Attempt.Number != ev.Number ||
-		t.Attempt.Child == 0 || t.Attempt.Child != ev.Child || !ev.State.Final() {
+	item := -1
+	t := s.task(ev.Task)
+	if t != nil && s.in.plan.maps(ev.Task) {
+		item = t.itemOf(ev.Child)
+	}
+	if t == nil || s.in.State.Final() || t.Attempt.Number == 0 || t.Attempt.Number != ev.Number ||
+		item < 0 && (t.Attempt.Child == 0 || t.Attempt.Child != ev.Child) || !ev.State.Final() {
 		s.fx.Stale = ev.ID == 0
 	} else {
-		s.endOfChild(ev)
+		if item >= 0 {
+			s.itemEnded(ev, item)
+		} else {
+			s.endOfChild(ev)
+		}
 		result = ResultApplied
 	}
 	if ev.ID != 0 {
@@ -158,6 +175,8 @@ func (s *step) orderAll(verb Verb) {
 	for i := range s.in.Tasks {
 		if a := &s.in.Tasks[i].Attempt; a.Child != 0 && a.State == AttemptRunning {
 			s.order(Order{Child: a.Child, Verb: verb})
+		} else if a.State == AttemptRunning {
+			s.orderItems(i, verb, false)
 		}
 	}
 }
@@ -166,6 +185,10 @@ func (s *step) orderAll(verb Verb) {
 func (s *step) tellToEnd(a *Attempt, force bool) {
 	if a.Child != 0 {
 		s.order(Order{Child: a.Child, Verb: VerbStop, Force: force})
+		return
+	}
+	if s.in.plan.maps(a.Task) {
+		s.orderItems(a.Task, VerbStop, force)
 		return
 	}
 	s.do(Kill{Attempt: *a})

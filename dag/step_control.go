@@ -67,6 +67,8 @@ func (s *step) resume(by string) string {
 	for i := range s.in.Tasks {
 		if t := &s.in.Tasks[i]; t.State == TaskReady && !t.delayed() {
 			ready = append(ready, i)
+		} else if s.in.Tasks[i].State == TaskRunning && s.in.plan.maps(i) {
+			s.goOn(i)
 		}
 	}
 	for _, i := range ready {
@@ -144,7 +146,7 @@ func (s *step) killByUser(i int, by string) string {
 		// Somebody wants it gone: the timeout's retry must not follow.
 		s.rekill(i, ReasonKilledByUser, by)
 	case TaskDispatched, TaskRunning:
-		if s.in.plan.here(i) {
+		if s.unattended(i) {
 			s.endWait(i, AttemptKilled, ReasonKilledByUser)
 			s.killedBy(i, t.Attempts, by)
 		} else {
@@ -254,7 +256,7 @@ func (s *step) killAll(reason Reason, force bool) {
 			s.enter(i, TaskKilled, reason)
 			s.tellOf(i, 0, "")
 		case TaskDispatched, TaskRunning:
-			if s.in.plan.here(i) {
+			if s.unattended(i) {
 				s.endWait(i, AttemptKilled, reason)
 				s.enter(i, TaskKilled, reason)
 				s.tell(i, "")

@@ -40,7 +40,7 @@ func (s *step) repeat(i int, outputs map[string]string) bool {
 	if err == nil && holds {
 		return false
 	}
-	t.Child = 0 // it succeeded: there is nothing in it to recover
+	t.Child, t.Items = 0, nil // it succeeded: there is nothing in it to recover
 	switch {
 	case t.State == TaskKilling && t.Reason != ReasonTimeout:
 		s.killed(i, t.Reason) // nothing follows a kill: the iteration counts as cut short

@@ -100,7 +100,7 @@ func (s *step) rerun(c Control) string {
 	chosen := in.plan.Select(c.Tasks, c.Scope)
 	for i := range in.Tasks {
 		if chosen[i] {
-			in.Tasks[i].Child, in.Tasks[i].Iteration = 0, 0 // what is run again begins anew
+			in.Tasks[i].Child, in.Tasks[i].Iteration, in.Tasks[i].Items = 0, 0, nil // what is run again begins anew
 		}
 	}
 	s.again(c.By, nil, func(i int) bool { return chosen[i] })
@@ -143,8 +143,12 @@ func (s *step) again(by string, forced []int, reset func(i int) bool) {
 	for i := range in.Tasks {
 		if t := &in.Tasks[i]; resets[i] {
 			iteration, outputs := t.iterationKept()
+			items := t.itemsKept()
 			*t = TaskInstance{State: TaskWaiting, Round: in.Round, Attempts: t.Attempts, Child: t.childKept()}
-			t.Iteration, t.Outputs = iteration, outputs
+			t.Iteration, t.Outputs, t.Items = iteration, outputs, items
+			for k := range items {
+				s.touchItem(i, k)
+			}
 			s.touch(i)
 		}
 	}

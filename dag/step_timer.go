@@ -129,7 +129,7 @@ func (s *step) attemptOver(i int) {
 		s.fx.Attempts = append(s.fx.Attempts, *a)
 		return
 	}
-	if s.in.plan.here(i) {
+	if s.unattended(i) {
 		s.endWait(i, AttemptFailed, ReasonTimeout)
 		s.fail(i, ReasonTimeout, "")
 		return

@@ -122,7 +122,11 @@ func (s *story) command(words, more []string) {
 		s.step(Decided{Task: i, Number: n, Success: arg(2) == "success", Message: "it says so", Outputs: map[string]string{"out": opt["out"]}})
 	case "child":
 		i, n := s.attempt(arg(1), opt)
-		ev := ChildEnded{Task: i, Number: n, Child: s.in.Tasks[i].Child, State: InstanceState(arg(2)), Message: "it says so"}
+		child := s.in.Tasks[i].Child
+		if k, err := strconv.Atoi(opt["item"]); err == nil {
+			child = s.in.Tasks[i].Items[k].Child
+		}
+		ev := ChildEnded{Task: i, Number: n, Child: child, State: InstanceState(arg(2)), Message: "it says so"}
 		if opt["out"] != "" {
 			ev.Outputs = map[string]string{"out": opt["out"]}
 		}
@@ -198,7 +202,10 @@ func (s *story) step(ev Input) {
 // recovered, with a new one otherwise.
 func (s *story) launch(i int, opt map[string]string) {
 	ev := Launch{Task: i, Reason: Reason(opt["refused"])}
-	if ev.Reason == "" && !s.in.Recovers(i) {
+	if items, err := strconv.Atoi(opt["items"]); err == nil {
+		ev.Child, ev.Each = &Child{ID: 101 + s.children}, make([]map[string]string, items)
+		s.children += int64(max(items, len(s.in.Tasks[i].Items)))
+	} else if ev.Reason == "" && !s.in.Recovers(i) {
 		s.children++
 		ev.Child = &Child{ID: 100 + s.children}
 	}
@@ -293,6 +300,9 @@ func (s *story) show() {
 			fmt.Fprintf(&s.out, " iteration=%d", t.Iteration)
 		}
 		fmt.Fprintf(&s.out, " attempts=%d retries=%d lost=%d", t.Attempts, t.Retries, t.Lost)
+		if len(t.Items) > 0 {
+			fmt.Fprintf(&s.out, " items=%+v", t.progress())
+		}
 		if len(t.Outputs) > 0 {
 			fmt.Fprintf(&s.out, " out=%s", t.Outputs["out"])
 		}

@@ -107,6 +107,7 @@ func (t *taskText) task(field string, out *Task) []FieldError {
 	if giver, ok := t.spec.(interface{ outputs() []string }); ok {
 		out.Outputs = slices.Concat(t.Outputs, giver.outputs())
 	}
+	errs = append(errs, checkItemNames(field, out)...)
 	out.Env, more = variables(field+".env", t.Env)
 	return append(errs, more...)
 }

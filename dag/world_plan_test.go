@@ -74,6 +74,11 @@ func parsePlan(t *testing.T, words, lines []string) *Plan {
 			task.Type, task.Spec = TypeSubWorkflow, &SubWorkflowSpec{Workflow: opt["sub"]}
 			task.Outputs = []string{"out"}
 		}
+		if opt["dynamic"] != "" {
+			parallel, _ := strconv.Atoi(opt["parallel"])
+			task.Type, task.Spec = TypeDynamic, &DynamicSpec{Workflow: opt["dynamic"], Parallel: parallel, OnFailure: opt["on_failure"]}
+			task.Outputs = []string{"out"}
+		}
 		if opt["dependent"] != "" {
 			task.Type, task.Spec, task.Outputs = TypeDependent, &DependentSpec{}, []string{"out"}
 		}

@@ -24,7 +24,7 @@ var wrongTexts = []struct {
 		{3, "tasks[0].url", "unknown_field", `a shell task has no key "url"`},
 	}},
 	{"unknown type lists the known ones", tasksText("  - {name: a, type: shll, script: x}"), []wrong{
-		{3, "tasks[0].type", "unknown_type", `known are shell, python, http, noop, wait, sub_workflow, dependent, approval, switch, conditions; did you mean "shell"?`},
+		{3, "tasks[0].type", "unknown_type", `known are shell, python, http, noop, wait, sub_workflow, dynamic, dependent, approval, switch, conditions; did you mean "shell"?`},
 	}},
 	{"missing type", tasksText("  - {name: a, script: x}"), []wrong{{3, "tasks[0].type", "required", ""}}},
 	{"reserved keys", "name: w\n" +
@@ -301,6 +301,29 @@ var wrongTexts = []struct {
 		{10, "tasks[7].expect.stats", "unknown_field", `did you mean "status"?`},
 		{11, "tasks[8].connect_timeout", "out_of_range", "1ms to 10m"},
 	}},
+	{"dynamic", tasksText(
+		"  - {name: a, type: dynamic}",
+		"  - {name: b, type: dynamic, workflow: w, over: []}",
+		"  - {name: c, type: dynamic, workflow: w, over: [{name: x, in: [1, 2]}, {name: x, in: abc}, {name: 1y, in: '${none}'}]}",
+		"  - {name: d, type: dynamic, workflow: w, over: [{name: x, in: [1, 2]}], index: x, parallel: 101, on_failure: stop}",
+		"  - {name: e, type: dynamic, workflow: w, over: [{name: x, in: [1, 2]}], filter: 'x > z', params: {x: 1, y: '${x}'}}",
+		"  - {name: f, type: dynamic, workflow: w, over: [{name: x, in: "+tens+"}, {name: y, in: "+tens+"}, {name: z, in: "+tens+"}, {name: u, in: [1, 2]}]}",
+		"  - {name: g, type: dynamic, workflow: w, over: [{name: x, in: [1, 2]}, {name: y, in: [a]}], index: k, filter: 'x > 1 && k < 3', params: {p: '${x}-${y}'}}",
+	), []wrong{
+		{3, "tasks[0].workflow", "required", ""},
+		{3, "tasks[0].over", "required", ""},
+		{4, "tasks[1].over", "out_of_range", ""},
+		{5, "tasks[2].over[1].name", "duplicate_name", ""},
+		{5, "tasks[2].over[1].in", "invalid", "want a list"},
+		{5, "tasks[2].over[2].name", "invalid_name", ""},
+		{5, "tasks[2].over[2].in", "unknown_name", "none"},
+		{6, "tasks[3].index", "duplicate_name", ""},
+		{6, "tasks[3].parallel", "out_of_range", "1 to 100"},
+		{6, "tasks[3].on_failure", "not_in_enum", "end"},
+		{7, "tasks[4].filter", "unknown_name", "z"},
+		{7, "tasks[4].params.x", "duplicate_name", ""},
+		{8, "tasks[5].over", "out_of_range", "1000"},
+	}},
 	{"repeat_until", tasksText(
 		"  - {name: a, type: noop, repeat_until: {max: 3}}",
 		"  - {name: b, type: noop, repeat_until: {condition: 'true'}}",
@@ -366,3 +389,6 @@ var wrongTexts = []struct {
 		{8, "tasks[5].otherwise", "unknown_field", ""},
 	}},
 }
+
+// tens is a list of ten items.
+const tens = "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]"

@@ -20,9 +20,9 @@ type Parent struct {
 	Attempt  int
 }
 
-// ChildKey is the trigger key of the child of an attempt. There is one child for each, so its index is 0.
-func ChildKey(instance int64, task, attempt int) string {
-	return fmt.Sprintf("t%d.%d.%d.0", instance, task, attempt)
+// ChildKey is the trigger key of a child of an attempt: of the item of that index, and 0 where it has one child.
+func ChildKey(instance int64, task, attempt, index int) string {
+	return fmt.Sprintf("t%d.%d.%d.%d", instance, task, attempt, index)
 }
 
 // children makes the children of transitions and passes their wishes on to them; those whose child has
@@ -79,7 +79,7 @@ func childStart(t *Transition, c *dag.Child) *Start {
 	in := t.Instance
 	return &Start{
 		ID: c.ID, WorkflowID: c.WorkflowID, ProjectID: c.ProjectID, Version: c.Version, ScheduleTime: c.ScheduleTime, Timezone: in.Facts.Timezone(),
-		TriggerKey: ChildKey(in.ID, c.Task, c.Number), Params: c.Params, DryRun: in.DryRun, WorkerGroup: c.WorkerGroup,
+		TriggerKey: ChildKey(in.ID, c.Task, c.Number, c.Index), Params: c.Params, DryRun: in.DryRun, WorkerGroup: c.WorkerGroup,
 		Priority: in.Priority, OnFailure: in.OnFailure, By: c.By, At: t.At, Depth: c.Depth,
 		Parent: Parent{Instance: in.ID, Task: t.Plan.Definition.Tasks[c.Task].Name, Attempt: c.Number},
 	}

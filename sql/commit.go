@@ -33,11 +33,11 @@ var taskUpsert = &table{
 	keys: []string{"instance_id", "task_index"},
 	cols: []string{
 		"instance_id", "task_index", "name", "type", "state", "reason", "round", "attempts", "retries", "lost",
-		"ready_at", "next_at", "started_at", "finished_at", "outputs", "child_id", "iteration", "avoid_worker",
+		"ready_at", "next_at", "started_at", "finished_at", "outputs", "child_id", "iteration", "avoid_worker", "items",
 	},
 	sets: []string{
 		"state", "reason", "round", "attempts", "retries", "lost", "ready_at", "next_at", "started_at", "finished_at", "outputs", "child_id",
-		"iteration", "avoid_worker",
+		"iteration", "avoid_worker", "items",
 	},
 }
 
@@ -130,10 +130,11 @@ func (b *batch) commits(ctx context.Context) error {
 	if err := b.updateInstances(ctx, ops); err != nil {
 		return err
 	}
-	var tasks, attempts, events []any
+	var tasks, attempts, items, events []any
 	for _, o := range ops {
 		tasks = appendTasks(tasks, o.commit)
 		attempts = appendAttempts(attempts, o.commit)
+		items = appendItems(items, o.commit)
 		events = appendEvents(events, o.commit, b.locked[o.commit.Instance.ID].seq)
 	}
 	if err := b.rows(ctx, taskUpsert, b.s.dial.upsert, tasks); err != nil {
@@ -141,6 +142,9 @@ func (b *batch) commits(ctx context.Context) error {
 	}
 	if err := b.rows(ctx, attemptUpsert, b.s.dial.upsert, attempts); err != nil {
 		return fmt.Errorf("write attempts: %w", err)
+	}
+	if err := b.rows(ctx, itemUpsert, b.s.dial.upsert, items); err != nil {
+		return fmt.Errorf("write items: %w", err)
 	}
 	if err := b.rows(ctx, eventInsert, b.s.dial.insert, events); err != nil {
 		return fmt.Errorf("write events: %w", err)
@@ -238,7 +242,7 @@ func appendTasks(args []any, t *Transition) []any {
 		r, def := &t.Instance.Tasks[i], &t.Plan.Definition.Tasks[i]
 		args = append(args, t.Instance.ID, int64(i), def.Name, def.Type, string(r.State), string(r.Reason), int64(r.Round), int64(r.Attempts),
 			int64(r.Retries), int64(r.Lost), int64(r.ReadyAt), int64(r.NextAt), int64(r.StartedAt), int64(r.FinishedAt), encodeMap(r.Outputs), r.Child,
-			int64(r.Iteration), r.AvoidWorker)
+			int64(r.Iteration), r.AvoidWorker, int64(len(r.Items)))
 	}
 	return args
 }

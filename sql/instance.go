@@ -44,7 +44,7 @@ func (r *InstanceRow) Facts() (dag.Facts, error) {
 	}
 	return dag.Facts{
 		Project: r.Project, Workflow: r.Workflow, ProjectID: r.ProjectID, WorkflowID: r.WorkflowID, Version: r.Version,
-		ScheduleTime: r.ScheduleTime, Now: r.CreatedAt, Location: location,
+		ScheduleTime: r.ScheduleTime, Now: r.CreatedAt, Location: location, Depth: r.Depth, By: r.CreatedBy,
 	}, nil
 }
 
@@ -57,13 +57,13 @@ func (s *Store) Instance(ctx context.Context, id int64) (InstanceRow, error) {
 	return r, nil
 }
 
-const taskColumns = `instance_id, task_index, name, type, state, reason, round, attempts, retries, lost, ready_at, next_at, started_at, finished_at, outputs, child_id, iteration, avoid_worker`
+const taskColumns = `instance_id, task_index, name, type, state, reason, round, attempts, retries, lost, ready_at, next_at, started_at, finished_at, outputs, child_id, iteration, avoid_worker, items`
 
 func scanTask(scan func(...any) error) (TaskRow, error) {
 	var t TaskRow
 	var outputs string
 	err := scan(&t.InstanceID, &t.Index, &t.Name, &t.Type, &t.State, &t.Reason, &t.Round, &t.Attempts, &t.Retries, &t.Lost,
-		&t.ReadyAt, &t.NextAt, &t.StartedAt, &t.FinishedAt, &outputs, &t.Child, &t.Iteration, &t.AvoidWorker)
+		&t.ReadyAt, &t.NextAt, &t.StartedAt, &t.FinishedAt, &outputs, &t.Child, &t.Iteration, &t.AvoidWorker, &t.ItemCount)
 	if err != nil {
 		return t, err
 	}
@@ -108,6 +108,9 @@ func (s *Store) Tasks(ctx context.Context, instanceID int64, page Page) ([]TaskR
 		ORDER BY task_index LIMIT ?`, instanceID, start, limit+1)
 	if err != nil {
 		return nil, "", fmt.Errorf("read tasks of instance %d: %w", instanceID, err)
+	}
+	if err := s.items(ctx, out); err != nil {
+		return nil, "", err
 	}
 	return cut(out, limit, "tasks", func(t TaskRow) any { return keyCursor{int64(t.Index)} })
 }

@@ -153,6 +153,9 @@ func (s *Store) loadRows(ctx context.Context, out []Claimed, at map[int64]int, a
 	if err != nil {
 		return err
 	}
+	if err := s.items(ctx, tasks); err != nil {
+		return err
+	}
 	for _, t := range tasks {
 		out[at[t.InstanceID]].Tasks = append(out[at[t.InstanceID]].Tasks, t)
 	}

@@ -131,6 +131,7 @@ type TaskRow struct {
 	Index      int
 	Name       string
 	Type       string
+	ItemCount  int // how many children it has as a dynamic task
 	dag.TaskInstance
 }
 

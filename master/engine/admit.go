@@ -83,6 +83,9 @@ func (e *Engine) insert(a *actor, begin bool, controls []sql.ControlRow, tally *
 	for task := range a.in.Tasks {
 		live := []dag.Attempt{a.in.Tasks[task].Attempt}
 		e.children.note(a.in.ID, live)
+		for k := range a.in.Tasks[task].Items {
+			e.children.noteItems(a.in, []dag.ItemRef{{Task: task, Index: k}})
+		}
 		e.dependents.note(a, live)
 		if attempt := &a.in.Tasks[task].Attempt; attempt.Number > 0 && attempt.Worker != "" {
 			e.restoreRef(a, *attempt, tally)

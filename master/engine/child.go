@@ -34,13 +34,16 @@ type children struct {
 	waited   map[int64]waiting // by child: live attempts, also of evicted instances
 }
 
-// launch is a sub_workflow task that is ready.
+// launch is a sub_workflow or a dynamic task that is ready.
 type launch struct {
 	instance int64
 	task     int
-	spec     *dag.SubWorkflowSpec
+	spec     dag.SubWorkflowSpec
 	project  int64 // of the parent
 	child    dag.Child
+	many     bool // a dynamic task: each item has a child
+	each     []map[string]string
+	ids      int // how many children may be made at the most
 }
 
 // waiting is a live attempt that waits for its child.
@@ -79,6 +82,24 @@ func (c *children) take() (launches []launch, ends []ending) {
 	return launches, ends
 }
 
+// noteItems is note for the children of dynamic tasks.
+func (c *children) noteItems(in *dag.Instance, refs []dag.ItemRef) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, ref := range refs {
+		t := &in.Tasks[ref.Task]
+		if ref.Index >= len(t.Items) {
+			continue
+		}
+		m := &t.Items[ref.Index]
+		if m.State == dag.ItemRunning && t.Attempt.Number != 0 {
+			c.waited[m.Child] = waiting{in.ID, ref.Task, t.Attempt.Number}
+		} else {
+			delete(c.waited, m.Child)
+		}
+	}
+}
+
 // note remembers which children a committed turn waits for, and which no longer.
 func (c *children) note(instance int64, attempts []dag.Attempt) {
 	for i := range attempts {
@@ -106,7 +127,7 @@ func (e *Engine) launch(a *actor, turn *commit, task int) {
 		turn.fx.Add(a.in.Step(dag.Launch{Task: task}, turn.at))
 		return
 	}
-	spec, ok := a.plan.Definition.Tasks[task].Spec.(*dag.SubWorkflowSpec)
+	spec, ok := dag.ChildOf(a.plan.Definition.Tasks[task].Spec)
 	if !ok {
 		panic(fmt.Sprintf("instance %d: task %d has the spec %T", a.in.ID, task, a.plan.Definition.Tasks[task].Spec))
 	}
@@ -114,7 +135,15 @@ func (e *Engine) launch(a *actor, turn *commit, task int) {
 		refuse(dag.ReasonChildRefused, fmt.Sprintf("sub-workflows are nested %d deep here, which is the most that is allowed", a.depth))
 		return
 	}
-	params, err := dag.ChildParams(a.in, task, a.in.Facts)
+	l := launch{instance: a.in.ID, task: task, spec: spec, project: a.ids.project}
+	var params map[string]string
+	var err error
+	if l.many = a.plan.Definition.Tasks[task].Type == dag.TypeDynamic; !l.many {
+		params, err = dag.ChildParams(a.in, task, a.in.Facts)
+	} else if l.ids = len(a.in.Tasks[task].Items); l.ids == 0 {
+		l.each, err = dag.Items(a.in, task, a.in.Facts)
+		l.ids = len(l.each)
+	}
 	if err != nil {
 		refuse(dag.ReasonParams, err.Error())
 		return
@@ -123,10 +152,8 @@ func (e *Engine) launch(a *actor, turn *commit, task int) {
 	if group == dag.DefaultWorkerGroup {
 		group = ""
 	}
-	e.children.add([]launch{{
-		instance: a.in.ID, task: task, spec: spec, project: a.ids.project,
-		child: dag.Child{Params: params, ScheduleTime: a.in.Facts.ScheduleTime, WorkerGroup: group, Depth: a.depth + 1, By: a.by},
-	}}, nil)
+	l.child = dag.Child{Params: params, ScheduleTime: a.in.Facts.ScheduleTime, WorkerGroup: group, Depth: a.depth + 1, By: a.by}
+	e.children.add([]launch{l}, nil)
 }
 
 // childLoop starts and reads children until ctx ends.
@@ -215,19 +242,30 @@ func (e *Engine) startOf(ctx context.Context, l launch) (dag.Launch, error) {
 	if err != nil {
 		return refused("%v", err)
 	}
-	if wrong := dag.CheckParams(plan.Definition, l.child.Params); len(wrong) > 0 {
+	given := l.each
+	if !l.many {
+		given = []map[string]string{l.child.Params}
+	}
+	for i, params := range given {
+		wrong := dag.CheckParams(plan.Definition, params)
+		if len(wrong) == 0 {
+			continue
+		}
 		var says []string
 		for _, w := range wrong[:min(len(wrong), maxShownErrors)] {
 			says = append(says, w.Field+": "+w.Message)
+		}
+		if l.many {
+			says[0] = fmt.Sprintf("item %d: %s", i, says[0])
 		}
 		return refused("workflow %q of project %q does not take these parameters: %s", w.Name, w.Project, strings.Join(says, "; "))
 	}
 	child := l.child
 	child.WorkflowID, child.ProjectID, child.Version = w.ID, w.ProjectID, version
-	if child.ID, err = e.Store.NextIDs(ctx, 1); err != nil {
+	if child.ID, err = e.Store.NextIDs(ctx, max(l.ids, 1)); err != nil {
 		return dag.Launch{}, err
 	}
-	return dag.Launch{Task: l.task, Child: &child}, nil
+	return dag.Launch{Task: l.task, Child: &child, Each: l.each}, nil
 }
 
 // tellEnds mails to parents how their children ended.

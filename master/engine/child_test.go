@@ -162,7 +162,7 @@ func TestAChildRunsOnAnotherMasterAndItsOutputsComeBack(t *testing.T) {
 	up, down := f.begin()
 	row := f.want(down, dag.InstanceRunning)
 	if row.Parent != (sql.Parent{Instance: up, Task: "a", Attempt: 1}) || row.Depth != 1 || row.CreatedBy != "test" ||
-		row.TriggerKey != sql.ChildKey(up, 0, 1) || row.Params["day"] != "20261121" || row.Params["what"] != "all" || len(row.Params) != 2 {
+		row.TriggerKey != sql.ChildKey(up, 0, 1, 0) || row.Params["day"] != "20261121" || row.Params["what"] != "all" || len(row.Params) != 2 {
 		t.Errorf("the child is %+v", row)
 	}
 	if got := f.task(up, "a"); got.State != dag.TaskRunning || got.Child != down {

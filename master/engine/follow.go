@@ -19,6 +19,7 @@ func (e *Engine) follow(a *actor, done *commit) bool {
 		}
 	}
 	e.children.note(a.in.ID, done.fx.Attempts)
+	e.children.noteItems(a.in, done.fx.Items)
 	e.dependents.note(a, done.fx.Attempts)
 	e.act(a, done)
 	e.answer(done)

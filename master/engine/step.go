@@ -149,7 +149,7 @@ func (e *Engine) place(a *actor, turn *commit) {
 			if !a.runnable(action.Task) || !a.gate(action.Task) {
 				continue
 			}
-			if a.plan.Definition.Tasks[action.Task].Type == dag.TypeSubWorkflow {
+			if a.plan.Parent(action.Task) {
 				e.launch(a, turn, action.Task)
 				continue
 			}

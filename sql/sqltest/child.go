@@ -73,7 +73,7 @@ func childrenComeWithTheirParentsCommit(t *testing.T, b *bench) {
 	}
 	row, err := b.Instance(b.ctx, child)
 	b.must(err)
-	if row.Parent != (sql.Parent{Instance: o.ID, Task: "extract", Attempt: 1}) || row.Depth != 3 || row.TriggerKey != sql.ChildKey(o.ID, 0, 1) ||
+	if row.Parent != (sql.Parent{Instance: o.ID, Task: "extract", Attempt: 1}) || row.Depth != 3 || row.TriggerKey != sql.ChildKey(o.ID, 0, 1, 0) ||
 		row.ScheduleTime != 77 || !row.DryRun || row.OnFailure != dag.OnFailureEnd || row.WorkerGroup != "big" || row.Params["day"] != "x" || row.CreatedBy != "ann" {
 		t.Errorf("the child is %+v", row)
 	}

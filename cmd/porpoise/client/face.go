@@ -183,6 +183,7 @@ type Task struct {
 	Retries    int               `json:"retries"`
 	Lost       int               `json:"lost"`
 	Iteration  int               `json:"iteration,omitempty"`
+	Items      int               `json:"items,omitempty"`
 	ReadyAt    Time              `json:"ready_at"`
 	NextAt     Time              `json:"next_at"`
 	StartedAt  Time              `json:"started_at"`

@@ -57,19 +57,19 @@ var core = []mutant{
 	{"recover keeps the used retries", "step_round.go", `Attempts: t.Attempts, Child: t.childKept()}`, `Attempts: t.Attempts, Child: t.childKept(), Retries: t.Retries}`},
 	{"recover numbers attempts from one again", "step_round.go", `, Attempts: t.Attempts, Child:`, `, Child:`},
 	{"a start of one task takes all", "step_round.go", `if scope[i] {`, `if scope[i] || true {`},
-	{"a loop ends at its first success", "step_repeat.go", "	if err == nil && holds {", "	if err == nil {"},
+	{"a loop ends at its first success", "step_repeat.go", "	if err == nil && holds {", "	if err == nil && (holds || !holds) {"},
 	{"a loop goes on though its condition holds", "step_repeat.go", "	if err == nil && holds {", "	if err == nil && holds && false {"},
 	{"one iteration too many", "step_repeat.go", `case t.Iteration >= loop.Max:`, `case t.Iteration > loop.Max:`},
 	{"an iteration has the retries that are left", "step_repeat.go", "		t.Retries, t.Lost = 0, 0\n", ""},
 	{"a loop does not wait", "step_repeat.go", `t.NextAt = s.now.Add(loop.Delay)`, `t.NextAt = s.now`},
 	{"a kill does not end a loop", "step_repeat.go", `case t.State == TaskKilling && t.Reason != ReasonTimeout:`, `case false:`},
-	{"a loop recovers a child that succeeded", "step_repeat.go", "	t.Child = 0 //", "	_ = t //"},
+	{"a loop recovers a child that succeeded", "step_repeat.go", "	t.Child, t.Items = 0, nil //", "	_ = t //"},
 	{"a loop reads an older output", "step_repeat.go", `		return text, given`, `		if !given {
 			return seen(name)
 		}
 		return text, given`},
 	{"a recovery begins a loop anew", "step_repeat.go", `	return t.Iteration, t.Outputs`, `	return 0, nil`},
-	{"a rerun goes on with the old iteration", "step_round.go", `in.Tasks[i].Child, in.Tasks[i].Iteration = 0, 0`, `in.Tasks[i].Child = 0`},
+	{"a rerun goes on with the old iteration", "step_round.go", `in.Tasks[i].Child, in.Tasks[i].Iteration, in.Tasks[i].Items = 0, 0, nil`, `in.Tasks[i].Child, in.Tasks[i].Items = 0, nil`},
 	{"a late success ends a loop", "step_report.go", ` || s.repeated(r.Task) ||`, ` ||`},
 	{"a need out of scope is waited for", "step_round.go", "			if in.Tasks[n].State != \"\" {\n", "			if true {\n"},
 	{"all_success runs after a failure", "join.go", "	case JoinAllSuccess:\n		if n.broken > 0 {", "	case JoinAllSuccess:\n		if n.broken > 1 {"},

@@ -4062,6 +4062,11 @@ export interface components {
             finished_at?: string;
             /**
              * Format: int64
+             * @description Of a dynamic task: how many children its list makes.
+             */
+            items?: number;
+            /**
+             * Format: int64
              * @description Of a task with repeat_until: the iteration that it is in, from 1.
              */
             iteration?: number;

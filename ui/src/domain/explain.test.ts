@@ -15,6 +15,7 @@ const argsOf: Record<string, string>[] = [
   {},
   { task: "a" },
   { task: "a", worker: "w" },
+  { task: "a", children: "4", ended: "2" },
   { task: "a", needs: "1" },
   { task: "a", reason: "when" },
 ];

@@ -87,10 +87,12 @@ export const whyKeys = [
   "noFreeSlot",
   "workerGone",
   "runningChild",
+  "runningChildren",
   "runningDependent",
   "runningApproval",
   "runningApproved",
   "killingChild",
+  "killingChildren",
   "child",
   "held",
   "holdsPlace",
@@ -124,19 +126,21 @@ const table: Record<string, Choose> = {
   running: (_, args) =>
     args.task === undefined
       ? "instanceRunning"
-      : args.child !== undefined
-        ? "runningChild"
-        : args.dependent !== undefined
-          ? "runningDependent"
-          : args.approval !== undefined
-            ? args.approved_by === undefined
-              ? "runningApproval"
-              : "runningApproved"
-            : args.worker === undefined
-              ? "runningWait"
-              : "running",
+      : args.children !== undefined
+        ? "runningChildren"
+        : args.child !== undefined
+          ? "runningChild"
+          : args.dependent !== undefined
+            ? "runningDependent"
+            : args.approval !== undefined
+              ? args.approved_by === undefined
+                ? "runningApproval"
+                : "runningApproved"
+              : args.worker === undefined
+                ? "runningWait"
+                : "running",
   retry_wait: always("retryWait"),
-  killing: (_, args) => (args.child === undefined ? "killing" : "killingChild"),
+  killing: (_, args) => (args.children !== undefined ? "killingChildren" : args.child === undefined ? "killing" : "killingChild"),
   upstream_failed: always("upstreamFailed"),
   success: ofTask("taskSuccess", "success"),
   forced_success: always("forcedSuccess"),

@@ -17,6 +17,7 @@ const basic: readonly TaskTypeEntry[] = [
   { type: "http", category: "run", description: "" },
   { type: "noop", category: "flow", description: "" },
   { type: "sub_workflow", category: "flow", description: "" },
+  { type: "dynamic", category: "flow", description: "" },
 ];
 
 /** useTaskTypes gives the types in the order in which people see them. */

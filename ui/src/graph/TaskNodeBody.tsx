@@ -27,6 +27,7 @@ const icons: Record<string, LucideIcon> = {
   noop: Circle,
   wait: Clock,
   sub_workflow: Workflow,
+  dynamic: Workflow,
   dependent: Clock,
   approval: UserCheck,
   conditions: GitFork,

@@ -29,6 +29,7 @@ const serverOnly: readonly RegExp[] = [
   /^scripts: .*script required$/,
   /^wait: .*for required$/,
   /\.(then\[\d+\]|else\[\d+\]|when|join|condition) (unknown_task|duplicate_edge)$/,
+  /^dynamic: .* duplicate_name$/,
   /^(compensate|raw scripts): .*\.compensate\./,
 ];
 

@@ -153,6 +153,7 @@ export const core = {
   "reason.compensated": "it failed, and what had succeeded was undone",
   "reason.not_compensated": "it failed, and undoing what had succeeded failed, too",
   "reason.no_branch": "no case held, and it has no else",
+  "reason.outputs": "what it gathered is too large",
   "reason.repeat": "its condition does not hold yet",
   "reason.repeat_bound": "its condition did not hold within the allowed iterations",
   "reason.rejected": "somebody rejected it",

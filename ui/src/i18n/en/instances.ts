@@ -139,6 +139,8 @@ export const instances = {
   "why.runningApproval": "{{task}} waits for {{missing}} of {{quorum}} approvals",
   "why.runningApproved": "{{task}} waits for {{missing}} of {{quorum}} approvals: approved by {{approved_by}}",
   "why.runningChild": "attempt {{attempt}} of {{task}} waits for its child instance {{child}}",
+  "why.runningChildren": "{{ended}} of {{children}} children of {{task}} have ended",
+  "why.killingChildren": "{{ended}} of {{children}} children of {{task}} have ended; those that run were told to stop{{reason}}",
   "why.killingChild": "child instance {{child}} of {{task}} was told to stop{{reason}}",
   "why.child": "child instance {{instance}} of {{workflow}}",
   "why.runningWait": "{{task}} waits for another {{left}}",

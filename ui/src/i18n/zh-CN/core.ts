@@ -154,6 +154,7 @@ export const core: Record<keyof typeof en, string> = {
   "reason.compensated": "已失败，成功的部分已补偿",
   "reason.not_compensated": "已失败，且补偿也失败",
   "reason.no_branch": "没有分支成立，且没有 else",
+  "reason.outputs": "汇总的输出过大",
   "reason.repeat": "循环条件尚未成立",
   "reason.repeat_bound": "达到最大循环次数时条件仍未成立",
   "reason.rejected": "审批被拒绝",

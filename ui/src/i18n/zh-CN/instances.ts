@@ -139,6 +139,8 @@ export const instances: Record<keyof typeof en, string> = {
   "why.runningApproval": "{{task}} 在等待审批:共需 {{quorum}} 人,还差 {{missing}} 人",
   "why.runningApproved": "{{task}} 在等待审批:共需 {{quorum}} 人,还差 {{missing}} 人;{{approved_by}} 已批准",
   "why.runningChild": "{{task}} 的第 {{attempt}} 次尝试在等待子实例 {{child}}",
+  "why.runningChildren": "{{task}} 的 {{children}} 个子实例中已有 {{ended}} 个结束",
+  "why.killingChildren": "{{task}} 的 {{children}} 个子实例中已有 {{ended}} 个结束；已通知其余运行中的停止{{reason}}",
   "why.killingChild": "已通知 {{task}} 的子实例 {{child}} 停止{{reason}}",
   "why.child": "{{workflow}} 的子实例 {{instance}}",
   "why.runningWait": "{{task}} 还需等待 {{left}}",
