@@ -47,10 +47,11 @@ func (a *auditor) checkItems(i int) (halted bool) {
 	return halted
 }
 
-// checkGathered: a dynamic task that succeeded has one value for each item, in their order.
+// checkGathered: a dynamic task that succeeded has one value for each item, in their order. One that was taken
+// over has its values alone.
 func (a *auditor) checkGathered(i int) {
 	t := &a.in.Tasks[i]
-	if a.plan.Definition.Tasks[i].Type != TypeDynamic || t.State != TaskSuccess {
+	if a.plan.Definition.Tasks[i].Type != TypeDynamic || t.State != TaskSuccess || t.takenOver() {
 		return
 	}
 	var list []string

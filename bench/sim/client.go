@@ -107,7 +107,7 @@ func (c *client) control(id int64) {
 		row.Tasks = []string{pick(c.w, c.where[id].tasks).name}
 	case dag.VerbStop:
 		row.Force = c.w.chance(0.2)
-	case dag.VerbPause, dag.VerbResume, dag.VerbRecover, dag.VerbReplace:
+	case dag.VerbPause, dag.VerbResume, dag.VerbRecover, dag.VerbReplace, dag.VerbApprove, dag.VerbReject:
 	}
 	c.ask(row)
 }

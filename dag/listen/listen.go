@@ -28,6 +28,8 @@ const (
 	TaskEnded       Kind = "task_ended"       // a task is over
 	TaskTimeout     Kind = "task_timeout"     // an attempt runs over its timeout
 	WorkflowTimeout Kind = "workflow_timeout" // the instance runs over its timeout
+	QueueTimeout    Kind = "queue_timeout"    // no worker took a task within its queue_timeout
+	Item            Kind = "item"             // a child of a dynamic task ended
 	PauseOverdue    Kind = "pause_overdue"    // pausing takes longer than it should
 	Approved        Kind = "approved"         // somebody approved a task
 	Rejected        Kind = "rejected"         // somebody rejected a task
@@ -36,7 +38,7 @@ const (
 
 // Kinds lists all kinds.
 func Kinds() []Kind {
-	return []Kind{Submitted, Started, InstanceState, Ended, TaskState, TaskEnded, TaskTimeout, WorkflowTimeout, Approved, Rejected, PauseOverdue, StopOverdue}
+	return []Kind{Submitted, Started, InstanceState, Ended, TaskState, TaskEnded, TaskTimeout, QueueTimeout, WorkflowTimeout, Item, Approved, Rejected, PauseOverdue, StopOverdue}
 }
 
 // ReplyKinds are what a reply tells where its start does not choose.
@@ -60,7 +62,8 @@ func KindOf(e *dag.Event) Kind {
 			return TaskEnded
 		}
 		return TaskState
-	case dag.EventTaskTimeout, dag.EventWorkflowTimeout, dag.EventApproved, dag.EventRejected, dag.EventPauseOverdue, dag.EventStopOverdue:
+	case dag.EventTaskTimeout, dag.EventQueueTimeout, dag.EventWorkflowTimeout, dag.EventItem, dag.EventApproved, dag.EventRejected,
+		dag.EventPauseOverdue, dag.EventStopOverdue:
 	}
 	return Kind(e.Code)
 }

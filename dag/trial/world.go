@@ -169,7 +169,7 @@ func (w *world) place(task int) dag.Input {
 
 // dispatch starts an attempt on the worker, and plans its end.
 func (w *world) dispatch(a dag.Attempt) {
-	run, err := dag.ResolveShown(w.in, a.Task, w.c.facts)
+	run, err := dag.Resolve(w.in, a.Task, w.c.facts)
 	if err != nil {
 		failed := report(&a, dag.AttemptFailed)
 		failed.Reason, failed.Message = dag.ReasonParams, err.Error()

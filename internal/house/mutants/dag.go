@@ -99,7 +99,7 @@ var core = []mutant{
 	{"recover leaves undone what was undone", "step_round.go", `return in.broken(i) || in.undone(i)`, `return in.broken(i)`},
 	{"undoing begins with the first", "compensate.go", `in.Tasks[in.undoes(i)].FinishedAt >= in`, `in.Tasks[in.undoes(i)].FinishedAt < in`},
 	{"all is undone at a time", "compensate.go", "			return // one is under way\n", ""},
-	{"what never succeeded is undone", "compensate.go", `case !wanted || in.Tasks[in.undoes(i)].State != TaskSuccess:`, `case !wanted:`},
+	{"what never succeeded is undone", "compensate.go", `!wanted || in.Tasks[in.undoes(i)].State != TaskSuccess || in`, `!wanted || in`},
 	{"what went well is undone", "compensate.go", `in.OnFailure == OnFailureCompensate && in.brokenWork()`, `in.OnFailure == OnFailureCompensate`},
 	{"every on_failure undoes", "compensate.go", `in.OnFailure == OnFailureCompensate && in.brokenWork()`, `in.brokenWork()`},
 	{"what comes last does not wait for the undoing", "compensate.go", `sum(in.unfinished[:p])`, `sum(in.unfinished[:min(p, phaseUndo)])`},
