@@ -219,6 +219,8 @@ const entries: Record<string, Entry> = {
   validate_warnings: { schema: "Findings", unread: "read by the editor's findings, which its tests run" },
   parameters: { schema: "ParameterPreview", unread: "read where the editor previews parameters" },
   start_preview: { schema: "Started", unread: "read where the editor previews a start" },
+  backfill_preview: { schema: "BackfillCreated", unread: "backfills are previewed by the command line" },
+  schedule_preview: { schema: "CronPreview", unread: "cron expressions are previewed by the command line" },
   diff: { schema: "Diff", unread: "read where the editor compares versions" },
   log_window: { schema: { kind: "any" }, unread: "its route streams and has no schema; the log panel's tests read windows" },
   log_found: { schema: "LogFound", unread: "the log panel's tests read hits" },
