@@ -91,7 +91,7 @@ func secretsAreSealedAnew(t *testing.T, b *bench) {
 	}
 	found, err := b.SecretsNamed(b.ctx, b.project.ID, []string{"s004", "s005", "s129", "is"})
 	b.must(err)
-	for name, want := range map[string]string{"s004": "new old4", "s005": "theirs", "s129": "new old249", "is": "new"} {
+	for name, want := range map[string]string{"s004": "new old4", "s005": "theirs", "s129": "new old129", "is": "new"} {
 		if got := found[name]; string(got.Sealed) != want || got.KeyID != "k2" {
 			t.Errorf("%s is sealed as %q by %s, want %q", name, got.Sealed, got.KeyID, want)
 		}
