@@ -294,7 +294,7 @@ func (in *Instance) explainItems(now Millis, i int, e *Explanation) {
 	p := t.progress()
 	e.Since = t.Attempt.StartedAt
 	e.Args["children"], e.Args["ended"], e.Args["failed"] = strconv.Itoa(len(t.Items)), strconv.Itoa(p.ended()), strconv.Itoa(p.failed)
-	e.Text = fmt.Sprintf("%d of %s of %s have ended", p.ended(), strconv.Itoa(len(t.Items))+" children", in.name(i))
+	e.Text = fmt.Sprintf("%d of %d children of %s have ended", p.ended(), len(t.Items), in.name(i))
 	if t.State == TaskKilling {
 		e.Args["reason"] = string(t.Attempt.KillReason)
 		e.Text += fmt.Sprintf("; those that run were told to stop%s", because(t.Attempt.KillReason))

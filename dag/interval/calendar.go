@@ -135,7 +135,8 @@ func nextFullHour(t time.Time) time.Time {
 	for {
 		full := t.Add(time.Hour - sinceFullHour(t))
 		_, ends := t.ZoneBounds()
-		if ends.IsZero() || full.Before(ends) {
+		// On 31 December of a leap year after 2037 the end that package time tells is past.
+		if ends.IsZero() || !ends.After(t) || full.Before(ends) {
 			return full
 		}
 		if t = ends; sinceFullHour(t) == 0 {

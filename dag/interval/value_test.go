@@ -207,6 +207,16 @@ func TestIntervalsHoldTogether(t *testing.T) {
 	}
 }
 
+// Package time gives every year after 2037 365 days where it tells how long a zone's offset lasts.
+func TestValuesHoldOnTheLastDayOfALeapYear(t *testing.T) {
+	t.Parallel()
+	for _, name := range zones {
+		for year := 2040; year < 2070; year += 4 {
+			holdTogether(t, time.Date(year, 12, 31, 10, 30, 0, 0, zone(t, name)))
+		}
+	}
+}
+
 func holdTogether(t *testing.T, at time.Time) {
 	t.Helper()
 	for _, name := range interval.Names() {
