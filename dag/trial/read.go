@@ -231,7 +231,7 @@ func ends(taskType string) []string {
 	switch taskType {
 	case dag.TypeWait, dag.TypeSwitch, dag.TypeConditions:
 		return nil
-	case dag.TypeSubWorkflow:
+	case dag.TypeSubWorkflow, dag.TypeDynamic:
 		return []string{endSuccess, endFailed, endTimeout, endStopped, endRefused}
 	case dag.TypeDependent, dag.TypeApproval:
 		return []string{endSuccess, endFailed, endTimeout}
@@ -337,8 +337,8 @@ func (r *reader) expect(field string, t *expectText) {
 			continue
 		}
 		def := &r.plan.Definition.Tasks[task]
-		if e.Value.Params != nil && def.Type != dag.TypeSubWorkflow {
-			r.fail(at+".params", dag.CodeConflict, "only a sub_workflow task gives parameters on; what a script sees is in env", "")
+		if e.Value.Params != nil && def.Type != dag.TypeSubWorkflow && def.Type != dag.TypeDynamic {
+			r.fail(at+".params", dag.CodeConflict, "only a sub_workflow or dynamic task gives parameters on; what a script sees is in env", "")
 		}
 		if (e.Value.Env != nil || e.Value.Spec != nil) && onMaster(def.Type) {
 			r.fail(at, dag.CodeConflict, "a "+def.Type+" task runs in the master: it has neither env nor spec there", "")
@@ -348,5 +348,5 @@ func (r *reader) expect(field string, t *expectText) {
 
 // onMaster says that tasks of a type take no worker.
 func onMaster(taskType string) bool {
-	return ends(taskType) == nil || slices.Contains([]string{dag.TypeSubWorkflow, dag.TypeDependent, dag.TypeApproval}, taskType)
+	return ends(taskType) == nil || slices.Contains([]string{dag.TypeSubWorkflow, dag.TypeDynamic, dag.TypeDependent, dag.TypeApproval}, taskType)
 }

@@ -46,7 +46,7 @@ type caseText struct {
 
 // resultText is how an attempt ends.
 type resultText struct {
-	State    string                          `json:"state" rule:"enum=success|failed|timeout|lost|returned|killed|stopped|refused" default:"success" doc:"success, failed, or timeout: it goes on until a timeout ends it. On a worker also lost, returned or killed; of a sub_workflow also stopped or refused. An approval is approved, rejected, or left without an answer."`
+	State    string                          `json:"state" rule:"enum=success|failed|timeout|lost|returned|killed|stopped|refused" default:"success" doc:"success, failed, or timeout: it goes on until a timeout ends it. On a worker also lost, returned or killed; of a sub_workflow also stopped or refused; of a dynamic task, each of its children ends so. An approval is approved, rejected, or left without an answer."`
 	ExitCode *int                            `json:"exit_code" rule:"min=1,max=255" doc:"Of a failed script; 1 where nothing is said."`
 	Reason   string                          `json:"reason" rule:"max=64" doc:"Why it failed, such as http_status; exit_code where nothing is said, of http tasks http_status."`
 	Message  string                          `json:"message" rule:"max=4096" doc:"One line for people."`
@@ -177,7 +177,7 @@ type expectTaskText struct {
 	Attempts *int                            `json:"attempts" rule:"min=0,max=100000" doc:"How many attempts it had."`
 	Env      document.Entries[document.Text] `json:"env" rule:"max=1000" doc:"Variables of its last attempt, as the script sees them."`
 	Spec     document.Entries[document.Text] `json:"spec" rule:"max=100" doc:"Its own keys in the last attempt, with values put in, such as url."`
-	Params   document.Entries[dag.ValueText] `json:"params" rule:"max=1000" doc:"Of a sub_workflow: what its child is started with."`
+	Params   document.Entries[dag.ValueText] `json:"params" rule:"max=1000" doc:"Of a sub_workflow: what its child is started with; of a dynamic task, its last child."`
 	Outputs  document.Entries[document.Text] `json:"outputs" rule:"max=100" doc:"What it put out."`
 	Started  *document.Duration              `json:"started" rule:"min=0s,max=3650d" doc:"When its first attempt began, after the start."`
 	Ended    *document.Duration              `json:"ended" rule:"min=0s,max=3650d" doc:"When it ended, after the start."`

@@ -51,6 +51,42 @@ cases:
     tasks: {extract: failed}
     expect: {state: failed, reason: task_failed, ran: [extract], tasks: {extract: {reason: exit_code, attempts: 3}, call: upstream_failed}}
 `},
+		"children of a dynamic task end as its attempt, as many at a time as it allows": {`
+name: shops
+tasks:
+  - name: each
+    type: dynamic
+    workflow: load one shop
+    over: [{name: shop, in: [berlin, oslo, rome]}, {name: day, in: [a, b]}]
+    filter: shop != "oslo" || day == "a"
+    parallel: 2
+    params: {target: "/srv/${shop}"}
+    outputs: [rows]
+    retry: {times: 1, delay: 1m}
+    timeout: {after: 1h}
+  - {name: sum, type: shell, needs: [each], script: x}
+`, `
+cases:
+  - name: two at a time
+    tasks: {each: {takes: 10s, outputs: {rows: 7}}}
+    expect:
+      state: success
+      took: 30s
+      tasks: {each: {attempts: 1, params: {shop: rome, day: b, target: /srv/rome}}, sum: {env: {rows: '["7","7","7","7","7"]'}}}
+  - name: a retry makes all that failed anew
+    tasks: {each: [{state: failed, takes: 10s}, {takes: 10s, outputs: {rows: 1}}]}
+    expect: {state: success, took: 2m, tasks: {each: {attempts: 2}}}
+  - name: they go on until the timeout stops them
+    tasks: {each: timeout}
+    expect: {state: failed, took: 2h1m, tasks: {each: {reason: timeout, attempts: 2}, sum: upstream_failed}}
+  - name: refused
+    tasks: {each: refused}
+    expect: {state: failed, tasks: {each: {reason: child_refused}}}
+  - name: stopped and recovered
+    tasks: {each: [{takes: 20s, outputs: {rows: 1}}, {takes: 5s, outputs: {rows: 2}}]}
+    control: [{at: 10s, verb: stop}, {at: 1m, verb: recover}]
+    expect: {state: success, took: 1m15s, tasks: {each: {attempts: 2}, sum: {env: {rows: '["2","2","2","2","2"]'}}}}
+`},
 		"values are what a worker gets": {load, `
 each: {schedule_time: "2026-03-01T00:30:00Z", tasks: {extract: {outputs: {rows: 7}}}}
 cases:

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -56,7 +57,7 @@ type seen struct {
 	started int               // the number of its latest attempt
 	first   dag.Millis        // of its first attempt; zero for none
 	run     dag.TaskRun       // its last attempt, as a worker gets it
-	params  map[string]string // of a sub_workflow: what its last child was started with
+	params  map[string]string // what the last child of a sub_workflow or dynamic task was started with
 	ending  int               // the entry of due that ends its live attempt
 	ungiven bool              // it ran without a result, though the case is strict
 }
@@ -113,6 +114,12 @@ func (w *world) follow(fx *dag.Effects) {
 	for _, a := range fx.Applied {
 		w.answers[a.ID] = a.Result
 	}
+	for i := range fx.Children {
+		if c := &fx.Children[i]; w.many(c.Task) {
+			w.seen[c.Task].params = c.Params
+			w.endItem(c.Task, c.Number, c.ID)
+		}
+	}
 	for _, o := range fx.Orders {
 		w.obey(o)
 	}
@@ -148,23 +155,51 @@ func (w *world) withdraw(task int) {
 
 // place gives a ready task to whoever runs it.
 func (w *world) place(task int) dag.Input {
-	def := &w.plan.Definition.Tasks[task]
-	if def.Type != dag.TypeSubWorkflow {
+	if !w.plan.Parent(task) {
 		return dag.Assign{Task: task, Worker: worker, Incarnation: worker, Token: strconv.Itoa(w.inputs)}
 	}
 	if w.in.Recovers(task) {
 		return dag.Launch{Task: task}
 	}
-	params, err := dag.ChildParams(w.in, task, w.c.facts)
+	launch, err := w.launch(task)
 	if err != nil {
 		return dag.Launch{Task: task, Reason: dag.ReasonParams, Message: err.Error()}
 	}
-	w.seen[task].params = params
 	if r := w.result(task, w.in.Tasks[task].Attempts+1); r.state == endRefused {
 		return dag.Launch{Task: task, Reason: dag.ReasonChildRefused, Message: r.message}
 	}
-	w.child++
-	return dag.Launch{Task: task, Child: &dag.Child{ID: w.child, Params: params, ScheduleTime: w.c.facts.ScheduleTime, Depth: 1}}
+	return launch
+}
+
+// many says that a task has many children.
+func (w *world) many(task int) bool { return w.plan.Definition.Tasks[task].Type == dag.TypeDynamic }
+
+// launch is what a master finds out before it starts the children of a task.
+func (w *world) launch(task int) (dag.Launch, error) {
+	l := dag.Launch{Task: task, Child: &dag.Child{ID: w.child + 1, ScheduleTime: w.c.facts.ScheduleTime, Depth: 1}}
+	var err error
+	children := 1
+	if !w.many(task) {
+		l.Child.Params, err = dag.ChildParams(w.in, task, w.c.facts)
+		w.seen[task].params = l.Child.Params
+	} else if children = len(w.in.Tasks[task].Items); children == 0 {
+		l.Each, err = dag.Items(w.in, task, w.c.facts)
+		children = len(l.Each)
+	}
+	w.child += int64(children)
+	return l, err
+}
+
+// endItem plans the end of one child of many: they all end as the case says of the attempt. An end that comes
+// after the child was stopped says nothing new to the instance.
+func (w *world) endItem(task, number int, child int64) {
+	r := w.result(task, number)
+	if r.state == endTimeout {
+		return
+	}
+	w.add(entry{at: w.now.Add(r.takes), inputs: []dag.Input{dag.ChildEnded{
+		Task: task, Number: number, Child: child, State: dag.InstanceState(r.state), Message: r.message, Outputs: r.outputs,
+	}}})
 }
 
 // dispatch starts an attempt on the worker, and plans its end.
@@ -245,12 +280,18 @@ func decisions(spec *dag.ApprovalSpec, a *dag.Attempt, r result) []dag.Input {
 
 // obey carries out a wish about a child. Pausing does not stop the trial's clock for it.
 func (w *world) obey(o dag.Order) {
-	if o.Verb != dag.VerbStop {
-		return
-	}
 	for i := range w.in.Tasks {
-		if a := &w.in.Tasks[i].Attempt; a.Child == o.Child {
-			w.end(i, 0, dag.ChildEnded{Task: i, Number: a.Number, Child: o.Child, State: dag.InstanceStopped})
+		a := &w.in.Tasks[i].Attempt
+		if !slices.Contains(w.in.Children(i), o.Child) {
+			continue
+		}
+		switch stopped := (dag.ChildEnded{Task: i, Number: a.Number, Child: o.Child, State: dag.InstanceStopped}); {
+		case o.Verb == dag.VerbRecover && w.many(i):
+			w.endItem(i, a.Number, o.Child)
+		case o.Verb == dag.VerbStop && w.many(i):
+			w.add(entry{at: w.now, inputs: []dag.Input{stopped}})
+		case o.Verb == dag.VerbStop:
+			w.end(i, 0, stopped)
 		}
 	}
 }
