@@ -7,8 +7,9 @@ const ink: MantineColorsTuple = ["#eee", "#ddd", "#ccc", "#bbb", "#999", "#777",
 // The policy of the page allows no inline style sheet: scroll locks would write one.
 const unlocked = { defaultProps: { lockScroll: false, transitionProps: { duration: 120 } } };
 
-// So would the library's own scroll bars: the browser's do.
-const plainScroll = { withScrollArea: false, styles: { dropdown: { maxHeight: 260, overflowY: "auto" } } } as const;
+// So would the library's own scroll bars: the browser's do. It is the list itself that scrolls, whose
+// options the keyboard reaches from the field, and not a box around it, which it would have to reach too.
+const plainScroll = { withScrollArea: false, styles: { options: { maxHeight: 260, overflowY: "auto" } } } as const;
 
 export const theme = createTheme({
   primaryColor: "ink",
