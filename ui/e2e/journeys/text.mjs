@@ -228,7 +228,7 @@ tasks:
       await page.locator(".cm-line", { hasText: "# one for now" }).click();
       await page.keyboard.press("End");
       await page.keyboard.press("Enter");
-      await page.keyboard.type("re");
+      await page.keyboard.type("ret");
       await page.locator(".cm-tooltip-autocomplete").waitFor();
       await page.screenshot({ path: `${out}text-assist-${theme}.png` });
       assert.deepEqual(await check(page, `${theme}: completion`), []);
