@@ -59,8 +59,7 @@ func (s *Store) PutEnvironment(ctx context.Context, e Environment) (Environment,
 	}
 	err := s.write(ctx, func(tx *sqlTx) error {
 		// The project's row is the lock: two writers together could pass the bound.
-		var id int64
-		if err := tx.QueryRowContext(ctx, `SELECT id FROM project WHERE id = ? AND deleted_at = 0`+s.dial.forUpdate(), e.ProjectID).Scan(&id); err != nil {
+		if err := s.lockProject(ctx, tx, e.ProjectID); err != nil {
 			return err
 		}
 		var n int
@@ -96,29 +95,9 @@ func (s *Store) DeleteEnvironment(ctx context.Context, projectID int64, name str
 
 // loadEnvironments gives each instance the environments of its project, as they are now.
 func (s *Store) loadEnvironments(ctx context.Context, out []Claimed) error {
-	known := map[int64]map[string]map[string]string{}
-	for i := range out {
-		known[out[i].Instance.ProjectID] = nil
-	}
-	ids := make([]any, 0, len(known))
-	for id := range known {
-		ids = append(ids, id)
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	rows, err := collect(ctx, s, scanEnvironment, selectEnvironments+` WHERE project_id IN (`+marks(len(ids))+`)`, ids...)
-	if err != nil {
-		return err
-	}
-	for _, e := range rows {
-		if known[e.ProjectID] == nil {
-			known[e.ProjectID] = map[string]map[string]string{}
-		}
-		known[e.ProjectID][dag.FoldName(e.Name)] = e.Variables
-	}
-	for i := range out {
-		out[i].Environments = known[out[i].Instance.ProjectID] // shared: nobody writes to it
-	}
-	return nil
+	return loadOfProjects(ctx, s, out, scanEnvironment, selectEnvironments,
+		func(e Environment) (int64, string, map[string]string) {
+			return e.ProjectID, dag.FoldName(e.Name), e.Variables
+		},
+		func(c *Claimed, known map[string]map[string]string) { c.Environments = known })
 }

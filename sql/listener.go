@@ -99,8 +99,7 @@ func (s *Store) PutListener(ctx context.Context, l Listener) (Listener, bool, er
 	made := false
 	err = s.write(ctx, func(tx *sqlTx) error {
 		// The project's row is the lock: two writers together could pass the bound, or make one name twice.
-		var project int64
-		if err := tx.QueryRowContext(ctx, `SELECT id FROM project WHERE id = ? AND deleted_at = 0`+s.dial.forUpdate(), l.ProjectID).Scan(&project); err != nil {
+		if err := s.lockProject(ctx, tx, l.ProjectID); err != nil {
 			return err
 		}
 		now := s.millis()

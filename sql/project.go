@@ -157,3 +157,9 @@ func afterName(page Page, after nameCursor) string {
 	}
 	return after.Name
 }
+
+// lockProject locks the row of a project that is there, so that what belongs to it can be counted and added; it
+// gives sql.ErrNoRows where the project is gone.
+func (s *Store) lockProject(ctx context.Context, tx *sqlTx, id int64) error {
+	return tx.QueryRowContext(ctx, `SELECT id FROM project WHERE id = ? AND deleted_at = 0`+s.dial.forUpdate(), id).Scan(&id)
+}

@@ -48,8 +48,7 @@ func (s *Store) PutProjectParam(ctx context.Context, p ProjectParam) (ProjectPar
 	p.UpdatedAt = orNow(p.UpdatedAt, s.millis())
 	err := s.write(ctx, func(tx *sqlTx) error {
 		// The project's row is the lock: two writers together could pass the bounds.
-		var id int64
-		if err := tx.QueryRowContext(ctx, `SELECT id FROM project WHERE id = ? AND deleted_at = 0`+s.dial.forUpdate(), p.ProjectID).Scan(&id); err != nil {
+		if err := s.lockProject(ctx, tx, p.ProjectID); err != nil {
 			return err
 		}
 		var n, size int
@@ -86,29 +85,40 @@ func (s *Store) DeleteProjectParam(ctx context.Context, projectID int64, name st
 
 // loadProjectParams gives each instance the parameters of its project, as they are now.
 func (s *Store) loadProjectParams(ctx context.Context, out []Claimed) error {
-	known := map[int64]map[string]string{}
+	return loadOfProjects(ctx, s, out, scanProjectParam, selectProjectParams,
+		func(p ProjectParam) (int64, string, string) { return p.ProjectID, p.Name, p.Value },
+		func(c *Claimed, known map[string]string) { c.ProjectParams = known })
+}
+
+// loadOfProjects reads what the projects of instances have, in one query, and gives it to each instance by name.
+// Instances of one project share the map: nobody may write to it.
+func loadOfProjects[R, V any](ctx context.Context, s *Store, out []Claimed, scan func(func(...any) error) (R, error), query string,
+	parts func(R) (project int64, name string, value V), give func(c *Claimed, known map[string]V),
+) error {
+	known := map[int64]map[string]V{}
 	for i := range out {
 		known[out[i].Instance.ProjectID] = nil
+	}
+	if len(known) == 0 {
+		return nil
 	}
 	ids := make([]any, 0, len(known))
 	for id := range known {
 		ids = append(ids, id)
 	}
-	if len(ids) == 0 {
-		return nil
-	}
-	rows, err := collect(ctx, s, scanProjectParam, selectProjectParams+` WHERE project_id IN (`+marks(len(ids))+`)`, ids...)
+	rows, err := collect(ctx, s, scan, query+` WHERE project_id IN (`+marks(len(ids))+`)`, ids...)
 	if err != nil {
 		return err
 	}
-	for _, p := range rows {
-		if known[p.ProjectID] == nil {
-			known[p.ProjectID] = map[string]string{}
+	for _, row := range rows {
+		project, name, value := parts(row)
+		if known[project] == nil {
+			known[project] = map[string]V{}
 		}
-		known[p.ProjectID][p.Name] = p.Value
+		known[project][name] = value
 	}
 	for i := range out {
-		out[i].ProjectParams = known[out[i].Instance.ProjectID] // shared: nobody writes to it
+		give(&out[i], known[out[i].Instance.ProjectID])
 	}
 	return nil
 }

@@ -77,8 +77,7 @@ func (s *Store) PutSecret(ctx context.Context, secret Secret) (made bool, err er
 	err = s.write(ctx, func(tx *sqlTx) error {
 		if secret.ProjectID != 0 {
 			// The project's row is the lock: its deletion must not leave a secret behind.
-			var id int64
-			if err := tx.QueryRowContext(ctx, `SELECT id FROM project WHERE id = ? AND deleted_at = 0`+s.dial.forUpdate(), secret.ProjectID).Scan(&id); err != nil {
+			if err := s.lockProject(ctx, tx, secret.ProjectID); err != nil {
 				return err
 			}
 		}
