@@ -104,9 +104,12 @@ func (c *cli) secret(path string) (string, error) {
 		defer func() { _ = file.Close() }()
 		from = file
 	}
-	text, err := io.ReadAll(io.LimitReader(from, maxSecretFile))
+	text, err := io.ReadAll(io.LimitReader(from, maxSecretFile+1))
 	if err != nil {
 		return "", fmt.Errorf("read secret: %w", err)
+	}
+	if len(text) > maxSecretFile {
+		return "", usagef("the secret in %s is longer than %d bytes", path, maxSecretFile)
 	}
 	secret := strings.TrimRight(string(text), "\r\n")
 	if secret == "" {

@@ -72,6 +72,16 @@ func TestListenersAreSetAndShownWithoutTheirSecret(t *testing.T) {
 	}
 }
 
+func TestASecretThatIsTooLongIsRefusedAndNotCut(t *testing.T) {
+	t.Parallel()
+	a := newAsked(t, `{}`)
+	code, _, errs := cmd(t, strings.Repeat("x", maxSecretFile+1), "listeners", "set", "sales", "ops", "--url", "https://example.org/hook", "--secret-file", "-",
+		"--server", a.URL)
+	if code != exitUsage || !strings.Contains(errs, "longer than") || a.last() != "" {
+		t.Errorf("set = %d %q, and asked %q", code, errs, a.last())
+	}
+}
+
 func TestATestThatIsNotTakenIsAFailure(t *testing.T) {
 	t.Parallel()
 	a := newAsked(t, `{"delivered": false, "status": 503, "error": "the answer has status 503"}`)
