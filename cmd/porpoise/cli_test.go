@@ -117,6 +117,9 @@ func TestUsageErrorsExitWithTwo(t *testing.T) {
 		{"restore", "/does/not/exist"},
 		{"worker"},
 		{"config", "check", "nonsense"},
+		{"secrets", "list"},
+		{"secrets", "list", "-p", "sales", "--all-projects"},
+		{"task-groups", "set", "sales", "db"},
 		{"runner"},
 	} {
 		if code, _, errs := cmd(t, "", args...); code != exitUsage || errs == "" {

@@ -29,6 +29,7 @@ type bench struct {
 	project sql.Project
 
 	alarms     map[Alarm]int64
+	offers     []Work
 	dispatched []*rpc.Dispatch
 	refused    int
 	poison     int64 // the first instance whose tasks make the dispatcher panic; 0 for none
@@ -76,6 +77,7 @@ func (b *bench) Offer(w Work) (rpc.Process, bool) {
 	if b.poison != 0 && w.Instance >= b.poison {
 		panic("poison")
 	}
+	b.offers = append(b.offers, w)
 	return rpc.Process{Node: "w1", Incarnation: "x"}, !b.idle
 }
 
