@@ -229,29 +229,6 @@ func TestAReplyTellsWhatBecomesOfItsStart(t *testing.T) {
 	}
 }
 
-func TestCallsAreSigned(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.listener("ops", listen.Filter{})
-	b.run()
-	b.turn(b.notifier())
-	calls := b.heard()
-	if len(calls) != 1 {
-		t.Fatalf("%d calls, want 1", len(calls))
-	}
-	c := calls[0]
-	stamp := c.header.Get(webhook.TimestampHeader)
-	if got, want := c.header.Get(webhook.SignatureHeader), webhook.Sign([]byte("shared secret"), stamp, c.body); got != want {
-		t.Errorf("signature %q, want %q", got, want)
-	}
-	if want := fmt.Sprint(b.now().Unix()); stamp != want {
-		t.Errorf("timestamp %q, want %q", stamp, want)
-	}
-	if c.Listener != "ops" {
-		t.Errorf("listener %q", c.Listener)
-	}
-}
-
 func TestAListenerHearsWhatItsFilterPicks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
