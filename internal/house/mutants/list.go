@@ -18,6 +18,7 @@ var targets = []target{
 	{pkg: "dag", args: []string{"-rapid.shrinktime=1ms", "-rapid.nofailfile"}, mutants: core},
 	{pkg: "dag", args: []string{"-rapid.shrinktime=1ms", "-rapid.nofailfile"}, mutants: family},
 	{pkg: "dag", args: []string{"-rapid.shrinktime=1ms", "-rapid.nofailfile"}, mutants: policies},
+	{pkg: "dag", args: []string{"-rapid.shrinktime=1ms", "-rapid.nofailfile"}, mutants: remembering},
 	{pkg: "master/slot", args: []string{"-rapid.shrinktime=1ms", "-rapid.nofailfile", "-slot.seeds=500"}, mutants: barrier},
 	simulated("sql", rows),
 	simulated("master/engine", engine),
