@@ -265,6 +265,7 @@ func (w *world) play() {
 			w.nonsense()
 		case 16, 17:
 			w.control()
+			w.childAgain()
 		case 18:
 			w.crash()
 		case 19: // the clock is set back a little

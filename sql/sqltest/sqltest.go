@@ -78,6 +78,8 @@ var cases = []struct {
 	{"ChildrenComeWithTheirParentsCommit", childrenComeWithTheirParentsCommit},
 	{"AnEndedChildWakesItsParent", anEndedChildWakesItsParent},
 	{"AParentAndItsChildMayCommitTogether", aParentAndItsChildMayCommitTogether},
+	{"AChildThatRunsAgainTellsItsParent", aChildThatRunsAgainTellsItsParent},
+	{"AParentThatRunsHearsOfNoNewRound", aParentThatRunsHearsOfNoNewRound},
 	{"DecisionsOutliveTheirMaster", decisionsOutliveTheirMaster},
 	{"AWishCarriesWhatItSays", aWishCarriesWhatItSays},
 	{"KeptTasksComeWithTheirStart", keptTasksComeWithTheirStart},
