@@ -81,6 +81,8 @@ var cases = []struct {
 	{"ItemsOutliveTheirMaster", itemsOutliveTheirMaster},
 	{"AShorterListHidesOlderItems", aShorterListHidesOlderItems},
 	{"IterationsGoWithTheirTask", iterationsGoWithTheirTask},
+	{"AChildThatRunsAgainTellsItsParent", aChildThatRunsAgainTellsItsParent},
+	{"AParentThatRunsHearsOfNoNewRound", aParentThatRunsHearsOfNoNewRound},
 	{"DecisionsOutliveTheirMaster", decisionsOutliveTheirMaster},
 	{"AWishCarriesWhatItSays", aWishCarriesWhatItSays},
 	{"ResultsAreKeptWithTheirCommit", resultsAreKeptWithTheirCommit},

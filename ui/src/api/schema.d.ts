@@ -3467,7 +3467,9 @@ export interface components {
              * @description Tasks that are done and stay as they are.
              */
             kept: number;
-            /** @description applied, already, or why it is not possible. */
+            /** @description Of a child instance: the instances above it that go again with it, the nearest first. */
+            parents?: components["schemas"]["PreviewedParent"][] | null;
+            /** @description applied, already, or why it is not possible; parent_running: an instance above has not ended. */
             result: string;
             /**
              * Format: int64
@@ -3525,6 +3527,16 @@ export interface components {
             type: "string" | "integer" | "number" | "boolean" | "date" | "list";
             /** @description At most 16 KiB; one that was cut ends with … */
             value: string;
+        };
+        PreviewedParent: {
+            /** @example 42 */
+            instance_id: string;
+            project: string;
+            /** @description The task that waits for the child again. */
+            task: string;
+            /** @description The tasks that would change, that one among them, in the order of the definition. */
+            tasks: components["schemas"]["PreviewedTask"][];
+            workflow: string;
         };
         PreviewedSpec: {
             /** @description The variables of its process, but those that every attempt has of its own. */
@@ -3871,6 +3883,8 @@ export interface components {
         RerunPreview: {
             /** @description A new instance, in place of a new round of this one. */
             new_instance: boolean;
+            /** @description Of a child instance: the instances above it that go again with it, the nearest first. */
+            parents?: components["schemas"]["PreviewedParent"][] | null;
             /** @description All tasks in scope, in the order of the definition. */
             tasks: components["schemas"]["RerunTask"][];
             /** @description Sent with the rerun as preview, it is refused where that would do something else by then. */
