@@ -193,6 +193,8 @@ func (s *Server) route() error {
 	s.draftRoutes()
 	s.parameterRoutes()
 	s.cronRoutes()
+	s.scheduleRoutes()
+	s.calendarRoutes()
 	s.startRoutes()
 	s.backfillRoutes()
 	s.aroundRoutes()

@@ -40,7 +40,7 @@ func TestAFileHasSchedulesAndCalendars(t *testing.T) {
 func TestABadFileNamesAllThatIsWrongWithItsPlace(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"schedules:\n  - workflow: daily\n    cron: 5\n    cronn: x\n": "schedules[0].cron wrong_type 3, schedules[0].cronn unknown_field 4, schedules[0].name required 2",
+		"schedules:\n  - workflow: daily\n    cron: 5\n    cronn: x\n":                                                          "schedules[0].cron wrong_type 3, schedules[0].cronn unknown_field 4, schedules[0].name required 2",
 		"schedules:\n  - {workflow: daily, name: n, cron: '0 25 * * *', jitter: x}\ncalendars:\n  - {name: c, days: [lunch]}\n": "schedules[0].cron out_of_range 2, schedules[0].jitter invalid 2, calendars[0].days[0] invalid 4",
 		"{}":          "body required 1",
 		"schedules: ": "schedules null 1",
