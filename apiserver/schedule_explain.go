@@ -32,6 +32,7 @@ var fireSentences = map[string]string{
 	schedule.ReasonOverlap:     "an instance of the schedule had not ended",
 	schedule.ReasonNewer:       "it waited for the instance before it, and a newer fire took its turn",
 	schedule.ReasonPaused:      "the schedule was paused when it was due",
+	sql.ReasonUnpublished:      "no version of the workflow was published",
 	schedule.ReasonChanged:     "the schedule was changed when it was due",
 }
 
