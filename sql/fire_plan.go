@@ -2,6 +2,7 @@ package sql
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -117,78 +118,75 @@ var schedulePlanned = &table{
 // DueFire is an open fire that is due, or soon will be.
 type DueFire struct {
 	Fire
-	Bucket int
-	// PlannedUntil is the schedule's: before it has reached the present, not all that are late have their rows.
-	PlannedUntil dag.Millis
+	Bucket     int
+	WorkflowID int64
 }
 
-// DueFires returns up to limit open fires of schedules that are due before a moment, in the order in which they are.
-// Those that wait for the end of an instance are among them.
-func (s *Store) DueFires(ctx context.Context, before dag.Millis, limit int) ([]DueFire, error) {
+// DueFires returns up to limit fires of schedules that are planned and due from one moment until before another, in the
+// order in which they are.
+func (s *Store) DueFires(ctx context.Context, from, until dag.Millis, limit int) ([]DueFire, error) {
 	out, err := collect(ctx, s, func(scan func(...any) error) (f DueFire, err error) {
-		return f, scan(&f.Source, &f.At, &f.Due, &f.Bucket, &f.Revision, &f.State, &f.PlannedUntil)
-	}, `SELECT f.source_id, f.planned_at, f.due_at, f.bucket, f.revision, f.state, s.planned_until FROM fire f JOIN schedule s ON s.id = f.source_id
-		WHERE f.open = 1 AND f.due_at < ? ORDER BY f.due_at, f.bucket LIMIT ?`, before, limit)
+		return f, scan(&f.Source, &f.At, &f.Due, &f.Bucket, &f.Revision, &f.State, &f.WorkflowID)
+	}, `SELECT f.source_id, f.planned_at, f.due_at, f.bucket, f.revision, f.state, s.workflow_id FROM fire f JOIN schedule s ON s.id = f.source_id
+		WHERE f.open = 1 AND f.due_at >= ? AND f.due_at < ? AND f.state = 'planned' ORDER BY f.due_at, f.bucket LIMIT ?`, from, until, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read fires that are due: %w", err)
 	}
 	return out, nil
 }
 
+// OverdueFires returns up to limit open fires that were due before now: each one that waits for the end of an instance,
+// and of those that are planned the oldest of each schedule. One that was not planned up to now is left out, unless
+// it is paused: not all that are late have their rows yet.
+func (s *Store) OverdueFires(ctx context.Context, now dag.Millis, limit int) ([]DueFire, error) {
+	out, err := collect(ctx, s, func(scan func(...any) error) (f DueFire, err error) {
+		return f, scan(&f.Source, &f.At, &f.Due, &f.State, &f.WorkflowID)
+	}, `SELECT f.source_id, MIN(f.planned_at), MIN(f.due_at), f.state, MIN(s.workflow_id) FROM fire f JOIN schedule s ON s.id = f.source_id
+		WHERE f.open = 1 AND f.due_at < ? AND (s.enabled = 0 OR s.planned_until > ?)
+		GROUP BY f.source_id, f.state, CASE WHEN f.state = 'waiting' THEN f.planned_at ELSE 0 END ORDER BY 3, 1 LIMIT ?`, now, now, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read overdue fires: %w", err)
+	}
+	return out, nil
+}
+
 // LateFires returns the open fires of a schedule that were due before a moment and have not begun to wait, by when they
-// were planned, the oldest first.
-func (s *Store) LateFires(ctx context.Context, scheduleID int64, before dag.Millis) ([]dag.Millis, error) {
-	out, err := collect(ctx, s, func(scan func(...any) error) (at dag.Millis, err error) { return at, scan(&at) },
-		`SELECT planned_at FROM fire WHERE source_id = ? AND open = 1 AND state = 'planned' AND due_at < ? ORDER BY planned_at`, scheduleID, before)
+// were planned, the oldest first. Of them it tells At, Due and Revision.
+func (s *Store) LateFires(ctx context.Context, scheduleID int64, before dag.Millis) ([]Fire, error) {
+	out, err := collect(ctx, s, func(scan func(...any) error) (Fire, error) {
+		f := Fire{Source: scheduleID, State: schedule.Planned}
+		return f, scan(&f.At, &f.Due, &f.Revision)
+	}, `SELECT planned_at, due_at, revision FROM fire WHERE source_id = ? AND open = 1 AND state = 'planned' AND due_at < ? ORDER BY planned_at`, scheduleID, before)
 	if err != nil {
 		return nil, fmt.Errorf("read late fires of schedule %d: %w", scheduleID, err)
 	}
 	return out, nil
 }
 
-// MinuteBuckets returns onto how many buckets the fires of minutes are folded. minutes are counted from 1970; where it
-// is not decided yet, it is now, for good, by the fires that each has.
-func (s *Store) MinuteBuckets(ctx context.Context, minutes map[int64]int) (map[int64]int, error) {
-	out, err := s.minuteBuckets(ctx, minutes)
-	if err != nil || len(out) == len(minutes) {
-		return out, err
+// MinuteBuckets returns onto how many buckets the fires of a minute are folded. minute counts them from 1970. Where it
+// is not decided yet it is now, for good, by how many open fires the minute has.
+func (s *Store) MinuteBuckets(ctx context.Context, minute int64) (buckets int, err error) {
+	read := func() error {
+		return explain(s.read.QueryRowContext(ctx, `SELECT buckets FROM fire_minute WHERE minute = ?`, minute).Scan(&buckets))
 	}
-	err = s.write(ctx, func(tx *sqlTx) error {
-		for minute, fires := range minutes {
-			if _, ok := out[minute]; ok {
-				continue
-			}
-			_, err := tx.ExecContext(ctx, s.dial.insertIgnore()+`fire_minute (minute, buckets) VALUES (?, ?)`, minute, schedule.Buckets(fires))
+	if err = read(); errors.Is(err, ErrNotFound) {
+		err = s.write(ctx, func(tx *sqlTx) error {
+			var fires int
+			err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM fire WHERE open = 1 AND due_at >= ? AND due_at < ?`, minute*msPerMinute, (minute+1)*msPerMinute).Scan(&fires)
 			if err != nil {
 				return err
 			}
+			_, err = tx.ExecContext(ctx, s.dial.insertIgnore()+`fire_minute (minute, buckets) VALUES (?, ?)`, minute, schedule.Buckets(fires))
+			return err
+		})
+		if err == nil {
+			err = read() // another may have been first
 		}
-		return nil
-	})
+	}
 	if err != nil {
-		return nil, fmt.Errorf("decide buckets: %w", err)
+		return 0, fmt.Errorf("spread minute %d: %w", minute, err)
 	}
-	return s.minuteBuckets(ctx, minutes)
-}
-
-func (s *Store) minuteBuckets(ctx context.Context, minutes map[int64]int) (map[int64]int, error) {
-	out := make(map[int64]int, len(minutes))
-	var ids []int64
-	for minute := range minutes {
-		ids = append(ids, minute)
-	}
-	err := eachChunk(ids, func(chunk []any) error {
-		rows, err := collect(ctx, s, func(scan func(...any) error) (m [2]int64, err error) { return m, scan(&m[0], &m[1]) },
-			`SELECT minute, buckets FROM fire_minute WHERE minute IN (`+marks(len(chunk))+`)`, chunk...)
-		for _, m := range rows {
-			out[m[0]] = int(m[1])
-		}
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read buckets: %w", err)
-	}
-	return out, nil
+	return buckets, nil
 }
 
 // ScheduleCalendars returns the calendars of a project by their folded names, for schedule.Spec.Compile.

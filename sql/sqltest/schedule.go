@@ -158,8 +158,8 @@ func aFireStartsOneInstance(t *testing.T, b *bench) {
 	if again, err := b.PlanFires(b.ctx, []sql.Stretch{{Schedule: sch, Fires: []schedule.Fire{{At: 1000, Due: 1000}}, Until: 3000}}); err != nil || again != 0 {
 		t.Errorf("planned twice from the same moment: %d, %v", again, err)
 	}
-	due, err := b.DueFires(b.ctx, 1500, 10)
-	if err != nil || len(due) != 1 || due[0].At != 1000 || due[0].Bucket != schedule.Bucket(sch.ID) || due[0].PlannedUntil <= sch.PlannedUntil {
+	due, err := b.DueFires(b.ctx, 500, 1500, 10)
+	if err != nil || len(due) != 1 || due[0].At != 1000 || due[0].Bucket != schedule.Bucket(sch.ID) || due[0].WorkflowID != b.workflow.ID {
 		t.Errorf("due: %+v, %v", due, err)
 	}
 	var wait sync.WaitGroup
@@ -259,6 +259,14 @@ func theNewestWaits(t *testing.T, b *bench) {
 	b.fires(sch, "1000 fired", "2000 waiting", "3000 planned")
 	b.fire(sch, 2000, 3000)
 	b.fires(sch, "1000 fired", "2000 skipped overlap_newer", "3000 waiting")
+	late := b.hourly("late")
+	b.planned(late, 1000, 2000, 4000)
+	_, err := b.PlanFires(b.ctx, []sql.Stretch{{Schedule: b.hourly("behind"), Fires: []schedule.Fire{{At: 1000, Due: 1000}}, Until: 1500}})
+	b.must(err)
+	got, err := b.OverdueFires(b.ctx, 3500, 10)
+	if err != nil || len(got) != 2 || got[0].Source != late.ID || got[0].At != 1000 || got[1].Source != sch.ID || got[1].State != schedule.Waiting || got[1].WorkflowID != b.workflow.ID {
+		t.Errorf("overdue: %+v, %v; want the oldest of what is late, and what waits", got, err)
+	}
 	b.over(first[0], dag.InstanceFailed)
 	if out := b.fire(sch, 3000); len(out.Started) != 1 {
 		t.Errorf("after the end of the first it did %+v", out)
@@ -302,8 +310,8 @@ func missedFiresAreToldApart(t *testing.T, b *bench) {
 	sch := b.hourly("hourly")
 	b.planned(sch, 1000, 2000, 3000)
 	late, err := b.LateFires(b.ctx, sch.ID, 2500)
-	if err != nil || !slices.Equal(late, []dag.Millis{1000, 2000}) {
-		t.Errorf("late: %v, %v", late, err)
+	if err != nil || len(late) != 2 || late[0].At != 1000 || late[1].At != 2000 || late[1].Due != 2000 || late[1].Revision != 1 {
+		t.Errorf("late: %+v, %v", late, err)
 	}
 	_, err = b.SettleFires(b.ctx, []sql.Verdict{
 		{Source: sch.ID, At: 1000, State: schedule.Missed, Reason: schedule.ReasonOlder}, {Source: sch.ID, At: 2000, State: schedule.Fired},
@@ -418,12 +426,21 @@ func calendarsAreNamedBySchedules(t *testing.T, b *bench) {
 }
 
 func minutesAreSpreadOnce(t *testing.T, b *bench) {
-	got, err := b.MinuteBuckets(b.ctx, map[int64]int{1: 1, 2: 10_000})
-	if err != nil || got[1] != 1 || got[2] != schedule.Buckets(10_000) || got[2] < 2 {
-		t.Errorf("buckets %v, %v", got, err)
+	sch := b.hourly("hourly")
+	var at []dag.Millis
+	for i := range dag.Millis(600) {
+		at = append(at, 60_000+i)
 	}
-	if again, err := b.MinuteBuckets(b.ctx, map[int64]int{1: 10_000, 3: 1}); err != nil || again[1] != 1 || again[3] != 1 {
-		t.Errorf("with other counts %v, %v; want what was decided", again, err)
+	b.planned(sch, at...)
+	for minute, want := range map[int64]int{0: 1, 1: schedule.Buckets(600)} {
+		if got, err := b.MinuteBuckets(b.ctx, minute); err != nil || got != want {
+			t.Errorf("minute %d has %d buckets, %v; want %d", minute, got, err, want)
+		}
+	}
+	b.planned(b.hourly("other"), 1000)
+	b.fire(sch, at...)
+	if got, err := b.MinuteBuckets(b.ctx, 1); err != nil || got != schedule.Buckets(600) {
+		t.Errorf("when its fires are over the minute has %d buckets, %v; want what was decided", got, err)
 	}
 }
 
