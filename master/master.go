@@ -23,6 +23,7 @@ import (
 	"github.com/porpoise/porpoise/master/notify"
 	"github.com/porpoise/porpoise/master/slot"
 	"github.com/porpoise/porpoise/master/supervise"
+	"github.com/porpoise/porpoise/master/timer"
 	"github.com/porpoise/porpoise/master/watch"
 	"github.com/porpoise/porpoise/master/wheel"
 	"github.com/porpoise/porpoise/registry"
@@ -38,6 +39,7 @@ type Store interface {
 	slot.History
 	supervise.Store
 	notify.Store
+	timer.Store
 	Holds
 	Sweeper
 	Pinger
@@ -78,7 +80,7 @@ type Config struct {
 	Figures func() *rpc.MasterFigures
 	// Secrets opens what listeners sign with; nil tells nothing to those that have a secret.
 	Secrets notify.Opener
-	// Egress says which addresses listeners may be called at.
+	// Egress says which addresses listeners and timers may call.
 	Egress egress.Rule
 	Logger hclog.Logger
 	// Now is the clock; nil is time.Now. Token names attempts; nil is the engine's own.
@@ -101,6 +103,7 @@ type Master struct {
 	failover *failover.Failover
 	super    *supervise.Supervisor
 	notifier *notify.Notifier
+	timers   *timer.Ringer
 	links    *link.Links
 	watchers *watch.Watchers
 	alarms   *wheel.Wheel[engine.Alarm]
@@ -176,6 +179,9 @@ func New(c Config) *Master {
 	})
 	m.notifier = notify.New(notify.Config{
 		Store: c.Store, Sender: &webhook.Sender{Rule: c.Egress, Now: c.Now}, Secrets: c.Secrets, Logger: m.log, Now: c.Now,
+	})
+	m.timers = timer.New(timer.Config{
+		Owner: c.Self.String(), Store: c.Store, Slots: heldSlots{m.slots, &m.hold}, Egress: c.Egress, Logger: m.log, Now: c.Now,
 	})
 	return m
 }
