@@ -200,6 +200,9 @@ func (s *Store) TimerTasks(ctx context.Context, timerID int64, state timer.State
 type TimerLoad struct {
 	Enabled int
 	Overdue int // tasks that are due since before a moment and that nobody has called
+	// Tasks counts what has come to its end since there are timers, by state; LateMS is the sum of what the calls came late.
+	Tasks  map[timer.State]int64
+	LateMS int64
 }
 
 // TimerLoad counts enabled timers, and the tasks that nobody had called at a moment, MaxCount of them at most.
@@ -208,6 +211,17 @@ func (s *Store) TimerLoad(ctx context.Context, overdueAt dag.Millis) (out TimerL
 		(SELECT COUNT(*) FROM (SELECT 1 FROM timer_task WHERE open = 1 AND due_at < ? LIMIT ?) overdue)`, overdueAt, MaxCount).Scan(&out.Enabled, &out.Overdue)
 	if err != nil {
 		return out, fmt.Errorf("count timers: %w", explain(err))
+	}
+	out.Tasks = map[timer.State]int64{}
+	_, err = collect(ctx, s, func(scan func(...any) error) (state timer.State, err error) {
+		var tasks, late int64
+		err = scan(&state, &tasks, &late)
+		out.Tasks[state] = tasks
+		out.LateMS += late
+		return state, err
+	}, `SELECT state, SUM(tasks), SUM(late_ms) FROM timer_day GROUP BY state`)
+	if err != nil {
+		return out, fmt.Errorf("sum tasks of timers: %w", err)
 	}
 	return out, nil
 }
