@@ -70,6 +70,9 @@ type Config struct {
 	// is supervise.DefaultEvery.
 	SuperviseEvery time.Duration
 
+	// Retention bounds the instances that are kept.
+	Retention Retention
+
 	Store    Store
 	Registry registry.Registry
 	// Joins gives certificates to new nodes; nil refuses them.
@@ -104,6 +107,7 @@ type Master struct {
 	super    *supervise.Supervisor
 	notifier *notify.Notifier
 	timers   *timer.Ringer
+	moments  *wheel.Wheel[sql.TimerKey] // of timers
 	links    *link.Links
 	watchers *watch.Watchers
 	alarms   *wheel.Wheel[engine.Alarm]
@@ -178,10 +182,11 @@ func New(c Config) *Master {
 		Self: c.Self.String(), Store: c.Store, Locks: c.Registry, Instances: m.engine, Logger: m.log, Every: c.SuperviseEvery, Now: c.Now, Held: m.hold.held,
 	})
 	m.notifier = notify.New(notify.Config{
-		Store: c.Store, Sender: &webhook.Sender{Rule: c.Egress, Now: c.Now}, Secrets: c.Secrets, Logger: m.log, Now: c.Now,
+		Store: c.Store, Sender: &webhook.Sender{Rule: c.Egress, Now: c.Now}, Secrets: c.Secrets, Keys: c.Keys, Logger: m.log, Now: c.Now,
 	})
+	m.moments = wheel.New(c.Now, func(key sql.TimerKey) { m.timers.Came(key) })
 	m.timers = timer.New(timer.Config{
-		Owner: c.Self.String(), Store: c.Store, Slots: heldSlots{m.slots, &m.hold}, Egress: c.Egress, Logger: m.log, Now: c.Now,
+		Owner: c.Self.String(), Store: c.Store, Slots: heldSlots{m.slots, &m.hold}, Moments: m.moments, Egress: c.Egress, Logger: m.log, Now: c.Now,
 	})
 	return m
 }

@@ -116,8 +116,42 @@ type slots []bool
 func (s slots) Begin() ([]bool, int64, bool) { return s, 1, true }
 func (s slots) End()                         {}
 
-func (b *bench) ringer(owner string, owned slots) *Ringer {
-	return New(Config{Owner: owner, Store: b.Store, Slots: owned, Logger: hclog.NewNullLogger(), Now: b.now})
+// ringer returns a ringer whose moments come when advance says so.
+func (b *bench) ringer(owner string, owned slots, change ...func(*Config)) *Ringer {
+	c := Config{Owner: owner, Store: b.Store, Slots: owned, Moments: &moments{at: map[sql.TimerKey]int64{}}, Logger: hclog.NewNullLogger(), Now: b.now}
+	for _, f := range change {
+		f(&c)
+	}
+	return New(c)
+}
+
+// moments are armed moments that come by advance alone, since parts of the master do not know each other.
+type moments struct {
+	mu sync.Mutex // guards at
+	at map[sql.TimerKey]int64
+}
+
+func (m *moments) Arm(key sql.TimerKey, at int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.at[key] = at
+}
+
+// advance brings a ringer the moments that have come.
+func advance(r *Ringer, now time.Time) {
+	m := r.Moments.(*moments)
+	m.mu.Lock()
+	var due []sql.TimerKey
+	for key, at := range m.at {
+		if at <= now.UnixMilli() {
+			due = append(due, key)
+			delete(m.at, key)
+		}
+	}
+	m.mu.Unlock()
+	for _, key := range due {
+		r.Came(key)
+	}
 }
 
 // turn lets a ringer do all that is due now, but planning.
@@ -125,7 +159,7 @@ func (b *bench) turn(r *Ringer) {
 	b.t.Helper()
 	b.read(r)
 	r.claimAll(b.t.Context())
-	r.wheel.Advance(b.now())
+	advance(r, b.now())
 	r.ringAll(b.t.Context())
 	r.calls.Wait()
 	b.must(r.saveAll(b.t.Context()))
@@ -135,7 +169,7 @@ func (b *bench) turn(r *Ringer) {
 func (b *bench) read(r *Ringer) {
 	b.t.Helper()
 	b.must(r.Load(b.t.Context()))
-	r.wheel.Advance(b.now())
+	advance(r, b.now())
 }
 
 // seconds lets a number of seconds go by and ringers work in each.

@@ -89,7 +89,7 @@ func (r *Ringer) claimSome(ctx context.Context, some []*task) error {
 	r.mu.Unlock()
 	r.forget(lost)
 	for _, t := range took {
-		r.wheel.Arm(t.key, int64(t.due)) // what is due already comes at once
+		r.Moments.Arm(t.key, int64(t.due)) // what is due already comes at once
 	}
 	return nil
 }

@@ -208,6 +208,6 @@ func (r *Ringer) arm(tasks []*task) {
 	}
 	r.mu.Unlock()
 	for _, t := range tasks {
-		r.wheel.Arm(t.key, int64(t.due.Add(-rules.ClaimAhead)))
+		r.Moments.Arm(t.key, int64(t.due.Add(-rules.ClaimAhead)))
 	}
 }

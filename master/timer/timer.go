@@ -20,7 +20,6 @@ import (
 	rules "github.com/porpoise/porpoise/dag/timer"
 	"github.com/porpoise/porpoise/internal/egress"
 	"github.com/porpoise/porpoise/internal/guard"
-	"github.com/porpoise/porpoise/master/wheel"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -70,15 +69,21 @@ type Slots interface {
 	End()
 }
 
+// Moments hold absolute moments, in milliseconds since 1970; they come back through Ringer.Came, those of the past at once.
+type Moments interface {
+	Arm(key sql.TimerKey, at int64)
+}
+
 // Config is what a Ringer needs; every field is required.
 type Config struct {
 	// Owner names this master, and this run of it, in the tasks that it claims.
-	Owner  string
-	Store  Store
-	Slots  Slots
-	Egress egress.Rule
-	Logger hclog.Logger
-	Now    func() time.Time
+	Owner   string
+	Store   Store
+	Slots   Slots
+	Moments Moments
+	Egress  egress.Rule
+	Logger  hclog.Logger
+	Now     func() time.Time
 }
 
 // Ringer fires timers; see the package. Run drives it together with Plan, Load and Sweep, which whoever owns it calls
@@ -87,7 +92,6 @@ type Ringer struct {
 	Config
 	log    hclog.Logger
 	client *http.Client
-	wheel  *wheel.Wheel[sql.TimerKey]
 	calls  sync.WaitGroup
 
 	claims, rings, results signal
@@ -133,13 +137,11 @@ func (s signal) give() {
 
 // New returns a Ringer.
 func New(c Config) *Ringer {
-	r := &Ringer{
+	return &Ringer{
 		Config: c, log: c.Logger.Named("timer"), client: client(c.Egress),
 		claims: make(signal, 1), rings: make(signal, 1), results: make(signal, 1),
 		held: map[sql.TimerKey]*task{}, ready: newReady(), specs: map[int64]*spec{}, buckets: map[int64]int{},
 	}
-	r.wheel = wheel.New(c.Now, r.came)
-	return r
 }
 
 // Run claims and calls what comes due until ctx ends. It returns when the calls under way have ended, or were cut off
@@ -152,7 +154,6 @@ func (r *Ringer) Run(ctx context.Context) error {
 	saving, save := errgroup.WithContext(life)
 	saving.Go(guard.Loop(save, r.log, "results", r.save))
 	taking, take := errgroup.WithContext(ctx)
-	taking.Go(guard.Loop(take, r.log, "wheel", r.wheel.Run))
 	taking.Go(guard.Loop(take, r.log, "claims", r.claim))
 	taking.Go(guard.Loop(take, r.log, "calls", func(take context.Context) error { return r.ring(take, calling) }))
 	err := taking.Wait()
@@ -166,8 +167,8 @@ func (r *Ringer) Run(ctx context.Context) error {
 
 func (r *Ringer) now() dag.Millis { return dag.MillisOf(r.Now()) }
 
-// came takes a task from the wheel: its claim may begin, or, where it is claimed, its call.
-func (r *Ringer) came(key sql.TimerKey) {
+// Came says that a moment has come: the claim of the task may begin, or, where it is claimed, its call. It does not block.
+func (r *Ringer) Came(key sql.TimerKey) {
 	r.mu.Lock()
 	t := r.held[key]
 	switch {

@@ -103,7 +103,7 @@ func TestWhatCannotBeReachedIsAFailure(t *testing.T) {
 			t.Errorf("%+v, want an error with %q", task, want)
 		}
 	}
-	denied := New(Config{Owner: "m1:b", Store: b.Store, Slots: slots{true}, Egress: egress.Rule{DenyLoopback: true}, Logger: r.Logger, Now: b.now})
+	denied := b.ringer("m1:b", slots{true}, func(c *Config) { c.Egress = egress.Rule{DenyLoopback: true} })
 	b.calls()
 	b.seconds(1, denied)
 	if task := b.tasks(breaks.ID)[1]; len(b.calls()) != 0 || !strings.Contains(task.Error, "is loopback") {
@@ -126,9 +126,9 @@ func TestTwoMastersCallOnce(t *testing.T) {
 		var both sync.WaitGroup
 		for _, r := range []*Ringer{one, two} {
 			both.Go(func() {
-				r.wheel.Advance(b.now())
+				advance(r, b.now())
 				r.claimAll(t.Context())
-				r.wheel.Advance(b.now())
+				advance(r, b.now())
 				r.ringAll(t.Context())
 				r.calls.Wait()
 				if err := r.saveAll(t.Context()); err != nil {
@@ -182,7 +182,7 @@ func TestWhatADeadMasterHadIsCalledAgain(t *testing.T) {
 	b.pass(time.Second)
 	b.read(dead)
 	dead.claimAll(t.Context())
-	dead.wheel.Advance(b.now())
+	advance(dead, b.now())
 	dead.ringAll(t.Context()) // the call arrives, and what came of it is never written
 	dead.calls.Wait()
 	first := b.calls()
@@ -316,17 +316,18 @@ func TestARingerRunsAndStops(t *testing.T) {
 	heard := make(chan string, 100)
 	b.answer = func(_ http.ResponseWriter, c call) { heard <- c.key }
 	made := b.timer("hook", rules.Spec{})
-	r := New(Config{Owner: "m1:a", Store: b.Store, Slots: slots{true}, Logger: b.ringer("", nil).Logger, Now: time.Now})
+	r := b.ringer("m1:a", slots{true}, func(c *Config) { c.Now = time.Now })
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { _ = r.Run(ctx) })
 	deadline := time.After(20 * time.Second)
 	for n := 0; n < 2; {
 		b.must(r.Load(ctx))
+		advance(r, time.Now())
 		select {
 		case <-heard:
 			n++
-		case <-time.After(LoadEvery):
+		case <-time.After(10 * time.Millisecond):
 		case <-deadline:
 			t.Fatal("nothing was called")
 		}
