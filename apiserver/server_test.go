@@ -279,6 +279,9 @@ func (b *bench) drive(id string, inputs ...dag.Input) {
 		if err != nil {
 			b.t.Fatal(err)
 		}
+		if in.Facts, err = got[0].Instance.Facts(); err != nil {
+			b.t.Fatal(err)
+		}
 		for _, input := range inputs {
 			fx := in.Step(input, dag.MillisOf(time.Now()))
 			errs := b.db.Commit(ctx, []sql.Transition{{Instance: in, Plan: plan, Epoch: got[0].Instance.OwnerEpoch, Effects: &fx, At: dag.MillisOf(time.Now())}})

@@ -34,6 +34,12 @@ type Store interface {
 	BackfillStore
 	TimerStore
 	SecretStore
+	CacheStore
+}
+
+// CacheStore keeps what tasks gave.
+type CacheStore interface {
+	ClearCache(ctx context.Context, workflowID int64, task string) (int, error)
 }
 
 // BackfillStore keeps backfills, and knows what has run already.
