@@ -33,6 +33,12 @@ type Store interface {
 	ListenerStore
 	BackfillStore
 	SecretStore
+	CacheStore
+}
+
+// CacheStore keeps what tasks gave.
+type CacheStore interface {
+	ClearCache(ctx context.Context, workflowID int64, task string) (int, error)
 }
 
 // BackfillStore keeps backfills, and knows what has run already.

@@ -106,15 +106,15 @@ func (p *Plan) secretsOf(t *Task) []string {
 	return slices.Compact(names)
 }
 
-// takesSecrets says that a task of this type is run by a worker, which alone gets values.
-func takesSecrets(name string) bool {
+// worksOnWorker says that a task of this type does its work on a worker, which alone gets the values of secrets.
+func worksOnWorker(name string) bool {
 	i := slices.IndexFunc(taskTypes[:], func(t taskType) bool { return t.name == name })
 	return i >= 0 && taskTypes[i].category == CategoryRun
 }
 
 // withSecrets is a check of the names in a text of task i that may hold secrets, too.
 func (r *references) withSecrets(i int, known func(name string) *FieldError) func(name string) *FieldError {
-	if !takesSecrets(r.def.Tasks[i].Type) {
+	if !worksOnWorker(r.def.Tasks[i].Type) {
 		return known
 	}
 	return func(name string) *FieldError {

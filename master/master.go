@@ -68,6 +68,9 @@ type Config struct {
 	// is supervise.DefaultEvery.
 	SuperviseEvery time.Duration
 
+	// Retention bounds the instances that are kept.
+	Retention Retention
+
 	Store    Store
 	Registry registry.Registry
 	// Joins gives certificates to new nodes; nil refuses them.

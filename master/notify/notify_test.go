@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -23,6 +22,7 @@ import (
 	"github.com/porpoise/porpoise/internal/webhook"
 	"github.com/porpoise/porpoise/master/notify"
 	"github.com/porpoise/porpoise/sql"
+	"github.com/porpoise/porpoise/sql/sqltest"
 )
 
 const owner = "m1:a"
@@ -55,7 +55,7 @@ type call struct {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{t: t, key: rpc.NewClusterKey(), at: time.UnixMilli(1_700_000_000_000).UTC()}
-	store, err := sql.Open(t.Context(), sql.Config{DSN: "sqlite:" + filepath.Join(t.TempDir(), "p.db"), Relaxed: true, Now: b.now})
+	store, err := sql.Open(t.Context(), sql.Config{DSN: "sqlite:" + sqltest.SQLite(t), Relaxed: true, Now: b.now})
 	b.must(err)
 	t.Cleanup(func() { _ = store.Close() })
 	b.Store = store
