@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/schedule"
 	"github.com/porpoise/porpoise/sql"
 )
@@ -93,8 +92,9 @@ func paused(sch sql.Schedule) Explanation {
 func (s *Server) addLastFire(ctx context.Context, sch sql.Schedule, e *Explanation) error {
 	now := s.at()
 	var last sql.Fire
-	for span := dag.Millis(time.Hour.Milliseconds()); last.At == 0 && span <= defaultFires; span *= 24 {
-		rows, err := s.firesBetween(ctx, sch.ID, now-span, now)
+	// The last minute first, then hour by hour: one that fires each second has no more than 3,600 in any of them.
+	for from, to := now.Add(-time.Minute), now; last.At == 0 && now-to < defaultFires; from, to = from.Add(-time.Hour), from {
+		rows, err := s.firesBetween(ctx, sch.ID, from, to)
 		if err != nil {
 			return err
 		}

@@ -294,6 +294,11 @@ func TestAProofHoldsUntilSomethingIsAmiss(t *testing.T) {
 	if explained.Code != "fire_missed" || !strings.Contains(explained.Text, "only the latest") {
 		t.Errorf("the missed one is explained as %+v", explained)
 	}
+	b.clock.advance(3 * time.Hour)
+	if e := decode[Explanation](t, b.must(200, "GET", one+"/explain", "")); len(e.Causes) != 1 || e.Causes[0].Code != "fire_planned" || e.Causes[0].Text != "of the last fire, at "+fires[len(fires)-1].At.Time().Format(time.RFC3339)+": it is planned" {
+		t.Errorf("hours later it is explained as %+v", e)
+	}
+	b.clock.advance(-3 * time.Hour)
 	b.exec(`DELETE FROM fire WHERE source_id = ? AND planned_at = ?`, sch.ID, fires[5].At)
 	b.exec(`UPDATE fire SET planned_at = planned_at + 1 WHERE source_id = ? AND planned_at = ?`, sch.ID, fires[6].At)
 	b.exec(`UPDATE fire SET instance_id = 999999 WHERE source_id = ? AND planned_at = ?`, sch.ID, fires[1].At)
