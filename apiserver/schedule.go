@@ -49,7 +49,7 @@ type Schedule struct {
 // ScheduleDetail is a schedule and its next fires.
 type ScheduleDetail struct {
 	Schedule
-	Next []PlannedFire `json:"next" nullable:"false" doc:"The next fires by its rules, also while it is paused; those that a calendar leaves out are among them."`
+	Next []PlannedFire `json:"next" nullable:"false" doc:"The next fires by its rules, also while it is paused; those that a calendar leaves out are among them, at most 20 in a row."`
 }
 
 // SchedulePath names a schedule of a workflow in a path.
@@ -137,8 +137,8 @@ func (s *Server) scheduleFace(sch sql.Schedule, calendars map[string]schedule.Ca
 		Revision: sch.Revision, CreatedBy: sch.CreatedBy, CreatedAt: Time(sch.CreatedAt), ChangedBy: sch.ChangedBy, ChangedAt: Time(sch.ChangedAt),
 	}
 	if plan, wrong := sch.Spec.Compile(sch.ID, calendars, 0); sch.Enabled && len(wrong) == 0 {
-		if fires := plannedFires(plan, s.at(), 1); len(fires) > 0 && fires[len(fires)-1].Skip == "" {
-			out.NextAt = fires[len(fires)-1].At
+		if next, ok := plan.NextOn(s.at()); ok {
+			out.NextAt = Time(next.At)
 		}
 	}
 	return out

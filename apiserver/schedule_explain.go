@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/schedule"
 	"github.com/porpoise/porpoise/sql"
 )
@@ -50,11 +49,12 @@ func (s *Server) explainSchedule(ctx context.Context, in *explainSchedule) (*exp
 		return s.explainFire(ctx, sch, plan, in.At)
 	}
 	e := Explanation{Code: "schedule_fires"}
-	var next []PlannedFire
+	var next, first schedule.Fire
+	var fires, ever bool
 	if plan != nil {
-		next = plannedFires(plan, s.at(), 1)
+		next, fires = plan.NextOn(s.at())
+		first, ever = plan.Next(s.at())
 	}
-	left := len(next) > 0 && next[0].Skip != ""
 	switch {
 	case !sch.Enabled:
 		e = paused(sch)
@@ -62,18 +62,17 @@ func (s *Server) explainSchedule(ctx context.Context, in *explainSchedule) (*exp
 		e = Explanation{Code: "schedule_unpublished", Text: "no version of the workflow is published: there is nothing to start"}
 	case plan == nil:
 		e = Explanation{Code: "schedule_broken", Text: "its rules can't be read any more: " + wrong[0].Error(), Args: map[string]string{"field": wrong[0].Field}}
-	case len(next) == 0:
+	case !ever:
 		e = Explanation{Code: "schedule_ended", Text: "it never fires again by its rules"}
-	case left && next[len(next)-1].Skip != "":
-		e = Explanation{Code: "schedule_left_out", Text: "calendars leave out its next fires, and no other was found"}
+	case !fires:
+		e = Explanation{Code: "schedule_left_out", Text: "calendars leave out all of its fires for years"}
 	default:
-		at := next[len(next)-1]
-		e.Text, e.Args = "it fires next at "+at.Local, map[string]string{"at": at.Local}
+		at := plannedFace(plan, next).Local
+		e.Text, e.Args = "it fires next at "+at, map[string]string{"at": at}
 	}
-	if left && sch.Enabled {
-		e.Causes = append(e.Causes, Explanation{
-			Code: "schedule_calendar", Text: fmt.Sprintf("a calendar leaves out %s and %d more before that", next[0].Local, max(0, len(next)-2)), Args: map[string]string{"at": next[0].Local},
-		})
+	if ever && first.Skip != "" && sch.Enabled {
+		at := plannedFace(plan, first).Local
+		e.Causes = append(e.Causes, Explanation{Code: "schedule_calendar", Text: "a calendar leaves out the fires before that, the first at " + at, Args: map[string]string{"at": at}})
 	}
 	if err := s.addLastFire(ctx, sch, &e); err != nil {
 		return nil, err
@@ -93,8 +92,9 @@ func paused(sch sql.Schedule) Explanation {
 func (s *Server) addLastFire(ctx context.Context, sch sql.Schedule, e *Explanation) error {
 	now := s.at()
 	var last sql.Fire
-	for span := dag.Millis(time.Hour.Milliseconds()); last.At == 0 && span <= defaultFires; span *= 24 {
-		rows, err := s.firesBetween(ctx, sch.ID, now-span, now)
+	// The last minute first, then hour by hour: one that fires each second has no more than 3,600 in any of them.
+	for from, to := now.Add(-time.Minute), now; last.At == 0 && now-to < defaultFires; from, to = from.Add(-time.Hour), from {
+		rows, err := s.firesBetween(ctx, sch.ID, from, to)
 		if err != nil {
 			return err
 		}

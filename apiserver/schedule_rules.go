@@ -74,7 +74,7 @@ type previewSchedule struct {
 // SchedulePreview is what a schedule's document means.
 type SchedulePreview struct {
 	Timezone string        `json:"timezone"`
-	Next     []PlannedFire `json:"next" nullable:"false" doc:"The next fires; those that a calendar leaves out are among them."`
+	Next     []PlannedFire `json:"next" nullable:"false" doc:"The next fires; those that a calendar leaves out are among them, at most 20 in a row."`
 }
 
 type schedulePreviewAnswer struct{ Body SchedulePreview }
@@ -139,25 +139,36 @@ func (c *scheduleCheck) of(ctx context.Context, w sql.Workflow, rules ScheduleRu
 	return append(wrong, dag.CheckParams(plan.Definition, spec.Params)...), nil
 }
 
-// plannedFires are the next n fires after a moment, and what calendars leave out before them.
+// maxLeftOut is how many fires in a row that a calendar leaves out are shown before the next that it does not.
+const maxLeftOut = 20
+
+// plannedFires are the next n fires after a moment, and among them what calendars leave out, some of it.
 func plannedFires(plan *schedule.Plan, after dag.Millis, n int) []PlannedFire {
-	// A calendar may leave out every fire of an expression that fires each second.
-	const most = 1000
 	out := []PlannedFire{}
-	for fired := 0; fired < n && len(out) < most; {
-		f, ok := plan.Next(after)
+	for fired, left := 0, 0; fired < n; {
+		next := plan.Next
+		if left == maxLeftOut {
+			next = plan.NextOn
+		}
+		f, ok := next(after)
 		if !ok {
 			break
 		}
-		mark, leftOut := plan.Mark(f.At)
-		out = append(out, PlannedFire{
-			At: Time(f.At), Due: Time(f.Due), Local: f.At.Time().In(plan.Location()).Format(time.RFC3339), Mark: string(mark), LeftOut: leftOut, Skip: f.Skip,
-		})
+		out = append(out, plannedFace(plan, f))
 		if after = f.At; f.Skip == "" {
-			fired++
+			fired, left = fired+1, 0
+		} else {
+			left++
 		}
 	}
 	return out
+}
+
+func plannedFace(plan *schedule.Plan, f schedule.Fire) PlannedFire {
+	mark, leftOut := plan.Mark(f.At)
+	return PlannedFire{
+		At: Time(f.At), Due: Time(f.Due), Local: f.At.Time().In(plan.Location()).Format(time.RFC3339), Mark: string(mark), LeftOut: leftOut, Skip: f.Skip,
+	}
 }
 
 func (s *Server) previewSchedule(ctx context.Context, in *previewSchedule) (*schedulePreviewAnswer, error) {

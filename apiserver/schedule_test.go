@@ -294,6 +294,11 @@ func TestAProofHoldsUntilSomethingIsAmiss(t *testing.T) {
 	if explained.Code != "fire_missed" || !strings.Contains(explained.Text, "only the latest") {
 		t.Errorf("the missed one is explained as %+v", explained)
 	}
+	b.clock.advance(3 * time.Hour)
+	if e := decode[Explanation](t, b.must(200, "GET", one+"/explain", "")); len(e.Causes) != 1 || e.Causes[0].Code != "fire_planned" || e.Causes[0].Text != "of the last fire, at "+fires[len(fires)-1].At.Time().Format(time.RFC3339)+": it is planned" {
+		t.Errorf("hours later it is explained as %+v", e)
+	}
+	b.clock.advance(-3 * time.Hour)
 	b.exec(`DELETE FROM fire WHERE source_id = ? AND planned_at = ?`, sch.ID, fires[5].At)
 	b.exec(`UPDATE fire SET planned_at = planned_at + 1 WHERE source_id = ? AND planned_at = ?`, sch.ID, fires[6].At)
 	b.exec(`UPDATE fire SET instance_id = 999999 WHERE source_id = ? AND planned_at = ?`, sch.ID, fires[1].At)
@@ -318,17 +323,20 @@ func TestAScheduleSaysWhyItDoesNotFire(t *testing.T) {
 	}
 	b.must(201, "PUT", schedules+"/nightly", `{"cron": "0 5 * * *"}`)
 	b.must(201, "PUT", schedules+"/ended", `{"cron": "0 5 * * *", "end": "2020-01-01"}`)
+	b.must(201, "PUT", calendars+"/sundays", `{"days": ["sunday"]}`)
+	b.must(201, "PUT", schedules+"/sundays", `{"cron": "* * * * * *", "calendar": {"only": ["sundays"]}}`)
 	b.must(201, "PUT", schedules+"/weekends", `{"cron": "0 5 * * 6,7", "calendar": {"only": ["business_days"]}}`)
 	b.must(201, "PUT", schedules+"/paused", `{"cron": "0 5 * * *"}`)
 	b.must(200, "POST", schedules+"/paused/pause", `{"reason": "month end"}`)
 	for _, c := range []struct{ name, query, want string }{
 		{"nightly", "", "schedule_fires: it fires next at "},
+		{"sundays", "", "schedule_fires: it fires next at "},
 		{"nightly", "?at=2040-01-01T05:00:00Z", "fire_unplanned: the rules name it; its turn"},
 		{"nightly", "?at=2020-01-01T05:00:00Z", "| schedule_changed: the schedule was changed, paused or resumed by admin since"},
 		{"nightly", "?at=2040-01-01T06:00:00Z", "fire_unknown: "},
 		{"ended", "", "schedule_ended: "},
 		{"weekends", "", "schedule_left_out: "},
-		{"weekends", "", "| schedule_calendar: a calendar leaves out "},
+		{"weekends", "", "| schedule_calendar: a calendar leaves out the fires before that, the first at "},
 		{"paused", "", "schedule_paused: it was paused by admin: month end"},
 		{"paused", "?at=2040-01-01T05:00:00Z", "| schedule_paused: it was paused by admin"},
 	} {

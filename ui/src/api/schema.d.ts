@@ -4703,7 +4703,7 @@ export interface components {
             /** @description What becomes of fires for whose moment no master was there; absent is the latest of them. */
             misfire?: components["schemas"]["ScheduleMisfire"];
             name: string;
-            /** @description The next fires by its rules, also while it is paused; those that a calendar leaves out are among them. */
+            /** @description The next fires by its rules, also while it is paused; those that a calendar leaves out are among them, at most 20 in a row. */
             next: components["schemas"]["PlannedFire"][];
             /**
              * Format: date-time
@@ -4760,7 +4760,7 @@ export interface components {
             policy: "all" | "latest" | "none";
         };
         SchedulePreview: {
-            /** @description The next fires; those that a calendar leaves out are among them. */
+            /** @description The next fires; those that a calendar leaves out are among them, at most 20 in a row. */
             next: components["schemas"]["PlannedFire"][];
             timezone: string;
         };
