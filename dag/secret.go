@@ -40,6 +40,18 @@ func secretName(plan *Plan, name string) (string, bool) {
 	return secret, true
 }
 
+// NamedSecret returns the name in a text that is ${secret.NAME} as a whole.
+func NamedSecret(text string) (name string, ok bool) {
+	inner, ok := strings.CutPrefix(text, "${")
+	if !ok {
+		return "", false
+	}
+	if inner, ok = strings.CutSuffix(inner, "}"); !ok {
+		return "", false
+	}
+	return secretName(nil, inner)
+}
+
 // CheckSecret holds the name and the value of a secret against the rules. The fields are secret
 // and value; no error shows the value.
 func CheckSecret(name, value string) []FieldError {

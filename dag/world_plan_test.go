@@ -197,7 +197,7 @@ func copyOf(t interface{ Fatalf(string, ...any) }, plan *Plan, in *Instance) *In
 	rows := &Instance{
 		ID: in.ID, State: in.State, Reason: in.Reason, Round: in.Round, Seq: in.Seq, OnFailure: in.OnFailure,
 		DryRun: in.DryRun, Facts: in.Facts, Params: maps.Clone(in.Params), WorkerGroup: in.WorkerGroup, Priority: in.Priority,
-		StartedAt: in.StartedAt, FinishedAt: in.FinishedAt, Deadline: in.Deadline,
+		StartedAt: in.StartedAt, FinishedAt: in.FinishedAt, Deadline: in.Deadline, Limited: in.Limited,
 		Tasks: append([]TaskInstance(nil), in.Tasks...),
 	}
 	var live []Attempt

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -77,12 +78,12 @@ func (c *cli) root() *cobra.Command {
 	return root
 }
 
-// usageErrors makes a wrong number of arguments a usage error: cobra's own checks give
-// plain ones. A verb that only groups others answers an unknown one with its help.
+// usageErrors makes a wrong number of arguments, and flags that don't go together, usage errors: cobra's own
+// checks give plain ones. A verb that only groups others answers an unknown one with its help.
 func usageErrors(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
+			if err := cmp.Or(check(cmd, args), cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups()); err != nil {
 				return usagef("%s: %w", cmd.CommandPath(), err)
 			}
 			return nil

@@ -3662,7 +3662,7 @@ export interface components {
             enabled?: boolean;
             /** @description Absent picks everything. */
             filter?: components["schemas"]["ListenerFilter"];
-            /** @description Signs the calls. Absent keeps the one that there is, empty takes it away. */
+            /** @description Signs the calls, or ${secret.NAME}: one that the project has. Absent keeps the one that there is, empty takes it away. */
             secret?: string;
             /** @description Who is called: http or https. */
             url: string;
@@ -3842,7 +3842,7 @@ export interface components {
             correlation_id?: string;
             /** @description Kinds of events; absent is submitted, started, task_ended and ended. */
             events?: string[] | null;
-            /** @description Signs the calls; it is never shown. */
+            /** @description Signs the calls, and is never shown; or ${secret.NAME}: one that the project has, read for each delivery. An editor may name one. */
             secret?: string;
             /** @description Who is called: http or https. */
             url: string;
