@@ -194,6 +194,8 @@ func (s *Server) route() error {
 	s.cacheRoutes()
 	s.parameterRoutes()
 	s.cronRoutes()
+	s.scheduleRoutes()
+	s.calendarRoutes()
 	s.startRoutes()
 	s.backfillRoutes()
 	s.aroundRoutes()

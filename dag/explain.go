@@ -418,6 +418,8 @@ func because(r Reason) string {
 		return " because its success arrived after it was called lost"
 	case ReasonChildFailed:
 		return " because its child instance failed"
+	case ReasonChildAgain:
+		return " because its child instance was run again"
 	case ReasonChildStopped:
 		return " because its child instance was stopped"
 	case ReasonDependencyFailed:

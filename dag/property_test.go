@@ -299,6 +299,7 @@ func (w *world) play() {
 			w.place()
 		case 16, 17:
 			w.control()
+			w.childAgain()
 		case 18:
 			w.crash()
 		case 19: // the clock is set back a little

@@ -84,6 +84,7 @@ const (
 	ReasonExitCode         Reason = "exit_code"         // the process ended with another code than 0
 	ReasonChildFailed      Reason = "child_failed"      // the child instance of a sub_workflow task failed
 	ReasonChildStopped     Reason = "child_stopped"     // somebody stopped the child instance of a sub_workflow task
+	ReasonChildAgain       Reason = "child_again"       // the child of before was run again, and the task waits for it once more
 	ReasonDependencyFailed Reason = "dependency_failed" // what a dependent task waited for has failed
 	ReasonChildRefused     Reason = "child_refused"     // the child instance of a sub_workflow task could not be started
 	ReasonNeedsSkipped     Reason = "needs_skipped"     // all that the task needs was passed over

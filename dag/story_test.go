@@ -1,6 +1,7 @@
 package dag
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -134,6 +135,13 @@ func (s *story) command(words, more []string) {
 			ev.Outputs = map[string]string{"out": opt["out"]}
 		}
 		s.step(ev)
+	case "again":
+		i := s.index(arg(1))
+		child, _ := strconv.ParseInt(opt["child"], 10, 64)
+		s.wishes++
+		s.step(ChildAgain{ID: s.wishes, Task: i, Child: child, By: "instance 101"})
+	case "limited":
+		s.in.Limited = true
 	case "lost":
 		i, n := s.attempt(arg(1), opt)
 		s.step(Lost{Task: i, Number: n, Token: token(i, n)})
@@ -190,7 +198,7 @@ func (s *story) step(ev Input) {
 		fmt.Fprintf(&s.out, "+ child %d of %s\n", c.ID, s.name(c.Task, c.Number))
 	}
 	for _, o := range fx.Orders {
-		fmt.Fprintf(&s.out, "+ %s child %d%s%s\n", o.Verb, o.Child, map[bool]string{true: " by force"}[o.Force], map[bool]string{true: fmt.Sprintf(" for attempt %d", o.Number)}[o.Number > 0])
+		fmt.Fprintf(&s.out, "+ %s child %d%s%s\n", cmp.Or(string(o.Verb), "await"), o.Child, map[bool]string{true: " by force"}[o.Force], map[bool]string{true: fmt.Sprintf(" for attempt %d", o.Number)}[o.Number > 0])
 	}
 	for _, c := range fx.Cached {
 		s.cached = append(s.cached, c)

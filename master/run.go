@@ -40,6 +40,7 @@ func (m *Master) Run(ctx context.Context) error {
 	taking, take := errgroup.WithContext(ctx)
 	taking.Go(guard.Loop(take, m.log, "intake", m.intake.Run))
 	taking.Go(guard.Loop(take, m.log, "backfill", m.filler.Run))
+	taking.Go(guard.Loop(take, m.log, "firer", m.firer.Run))
 	taking.Go(guard.Loop(take, m.log, "failover", m.failover.Run))
 	taking.Go(guard.Loop(take, m.log, "stop", func(take context.Context) error {
 		select {

@@ -142,6 +142,7 @@ export const core = {
   "reason.exit_code": "ended with an error",
   "reason.child_failed": "its child instance failed",
   "reason.child_stopped": "its child instance was stopped",
+  "reason.child_again": "its child instance was run again",
   "reason.dependency_failed": "what it waited for has failed",
   "reason.child_refused": "its child instance could not be started",
   "reason.needs_skipped": "all that it needs was passed over",

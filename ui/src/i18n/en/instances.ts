@@ -124,6 +124,7 @@ export const instances = {
   "act.notRecoverable": "Not possible now: it neither failed nor was stopped.",
   "act.nothingToRecover": "There is nothing to recover: it succeeded.",
   "act.notFinished": "Not possible yet: the instance has not ended.",
+  "act.parentRunning": "Not possible yet: an instance above this one has not ended.",
   "act.noSuchTask": "There is no such task in this start.",
   "why.notInScope": "{{task}} is not part of this start",
   "why.waiting_one": "{{task}} waits for {{count}} task that it needs",

@@ -143,6 +143,7 @@ export const core: Record<keyof typeof en, string> = {
   "reason.exit_code": "退出码不为 0",
   "reason.child_failed": "子实例失败",
   "reason.child_stopped": "子实例被停止",
+  "reason.child_again": "子实例再次运行",
   "reason.dependency_failed": "所依赖的运行失败",
   "reason.child_refused": "子实例无法启动",
   "reason.needs_skipped": "它所依赖的任务都被跳过",

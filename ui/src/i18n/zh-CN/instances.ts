@@ -124,6 +124,7 @@ export const instances: Record<keyof typeof en, string> = {
   "act.notRecoverable": "当前不可行:实例既未失败也未停止。",
   "act.nothingToRecover": "无需恢复:实例已成功。",
   "act.notFinished": "暂不可行:实例尚未结束。",
+  "act.parentRunning": "暂不可行:上层实例尚未结束。",
   "act.noSuchTask": "本次启动不含该任务。",
   "why.notInScope": "{{task}} 不在本次启动范围内",
   "why.waiting_one": "{{task}} 在等待 {{count}} 个上游任务",
