@@ -46,6 +46,7 @@ type spec struct {
 	optional  bool // the body may be absent
 	stream    bool // no deadline: it ends when the client or the server does
 	unaudited bool // a change that is not worth an audit row
+	coded     bool // answers and refusals are Coded
 	early     bool // also for a session whose user must choose a password first
 }
 
