@@ -111,6 +111,8 @@ var cases = []struct {
 	{"RunsOfDatesAreFound", runsOfDatesAreFound},
 	{"PlacesOfAGroupComeAndGo", placesOfAGroupComeAndGo},
 	{"NeverMoreThanTheSize", neverMoreThanTheSize},
+	{"NeverMoreThanTheRate", neverMoreThanTheRate},
+	{"ARateCountsOnlyWhatStarts", aRateCountsOnlyWhatStarts},
 	{"VersionsAreSavedByMatch", versionsAreSavedByMatch},
 	{"FirstSavesOfOneNameMakeOneWorkflow", firstSavesOfOneNameMakeOneWorkflow},
 	{"TextsStayByteForByte", textsStayByteForByte},

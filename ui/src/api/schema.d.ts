@@ -3660,11 +3660,19 @@ export interface components {
         };
         PutTaskGroupBody: {
             description?: string;
+            /** @description How many tasks may start in a time; absent is as many as there are places. */
+            rate?: components["schemas"]["Rate"];
             /**
              * Format: int64
              * @description How many places there are; 0 gives none.
              */
             size: number;
+        };
+        Rate: {
+            /** @description 1s to 1d, such as 1m. */
+            per: string;
+            /** Format: int64 */
+            tasks: number;
         };
         Rebalance: {
             cause: string;
@@ -4199,10 +4207,23 @@ export interface components {
             description: string;
             name: string;
             /**
+             * Format: date-time
+             * @description When the rate lets the next task start, where it does not now.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            next_at?: string;
+            /** @description How many tasks may start in a time; absent is as many as there are places. */
+            rate?: components["schemas"]["Rate"];
+            /**
              * Format: int64
              * @description How many places there are; 0 gives none.
              */
             size: number;
+            /**
+             * Format: int64
+             * @description How many started within the last per of the rate.
+             */
+            started?: number;
             /**
              * Format: date-time
              * @example 2026-11-21T12:00:00.000Z
@@ -4228,10 +4249,23 @@ export interface components {
             description: string;
             name: string;
             /**
+             * Format: date-time
+             * @description When the rate lets the next task start, where it does not now.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            next_at?: string;
+            /** @description How many tasks may start in a time; absent is as many as there are places. */
+            rate?: components["schemas"]["Rate"];
+            /**
              * Format: int64
              * @description How many places there are; 0 gives none.
              */
             size: number;
+            /**
+             * Format: int64
+             * @description How many started within the last per of the rate.
+             */
+            started?: number;
             /** @description Those that have places, then those that wait, in the order of their turn; 200 at most. */
             tasks: components["schemas"]["GroupTask"][];
             /**
