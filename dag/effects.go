@@ -24,6 +24,8 @@ type Effects struct {
 	Orders []Order
 	// Decisions are new decisions on approvals, to be written in the same transaction.
 	Decisions []Decision
+	// Cached are results to be kept in the same transaction, for later attempts to take over.
+	Cached []CacheEntry
 	// Applied answers control rows.
 	Applied []Applied
 	// Actions follow the commit, in order.
@@ -46,6 +48,7 @@ func (e *Effects) Add(more Effects) {
 	e.Items = append(e.Items, more.Items...)
 	e.Orders = append(e.Orders, more.Orders...)
 	e.Decisions = append(e.Decisions, more.Decisions...)
+	e.Cached = append(e.Cached, more.Cached...)
 	e.Applied = append(e.Applied, more.Applied...)
 	e.Actions = append(e.Actions, more.Actions...)
 }

@@ -106,6 +106,7 @@ const (
 	ReasonNotRetried       Reason = "not_retried"       // the task's retry policy does not follow such a failure by another attempt
 	ReasonDelayed          Reason = "delayed"           // the task is ready and waits for the end of its delay
 	ReasonQueueTimeout     Reason = "queue_timeout"     // no worker took the task in time
+	ReasonCached           Reason = "cached"            // the task took over what an earlier success had given
 )
 
 // StateInfo is one line of a state table.

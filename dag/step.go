@@ -48,6 +48,8 @@ func (in *Instance) Step(ev Input, now Millis) Effects {
 		s.childAgain(ev)
 	case Decided:
 		s.decided(ev)
+	case Recall:
+		s.recall(ev)
 	default:
 		panic(fmt.Sprintf("instance %d: no rule for input %T", in.ID, ev))
 	}
@@ -120,7 +122,7 @@ func (s *step) assign(ev Assign) {
 	t.Attempt = Attempt{
 		Task: ev.Task, Number: t.Attempts + 1, Round: s.in.Round, Iteration: s.iterate(ev.Task),
 		Token: ev.Token, Worker: ev.Worker, Incarnation: ev.Incarnation,
-		State: AttemptDispatched, DispatchedAt: s.now,
+		State: AttemptDispatched, DispatchedAt: s.now, CacheKey: s.in.CacheKey(ev.Task),
 	}
 	t.Attempts++
 	t.StartedAt, t.FinishedAt = 0, 0

@@ -164,6 +164,7 @@ export const core = {
   "reason.not_retried": "its retry policy excludes such a failure",
   "reason.delayed": "waits for the end of its delay",
   "reason.queue_timeout": "no worker took it in time",
+  "reason.cached": "took over what an earlier success gave",
 
   "today.title": "Today",
   "today.failed": "Failed in the last 24 hours",

@@ -149,6 +149,7 @@ export const instances = {
   "why.killing": "worker {{worker}} was told to end attempt {{attempt}} of {{task}}{{reason}}",
   "why.upstreamFailed": "{{task}} never ran, because what it needs did not succeed",
   "why.taskSuccess": "{{task}} succeeded",
+  "why.cached": "{{task}} did not run: it took over what an earlier success gave",
   "why.forcedSuccess": "{{task}} was declared successful",
   "why.skipped": "{{task}} was skipped",
   "why.passedOver": "{{task}} was passed over{{reason}}",

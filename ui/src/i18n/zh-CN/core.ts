@@ -165,6 +165,7 @@ export const core: Record<keyof typeof en, string> = {
   "reason.not_retried": "重试策略不重试此类失败",
   "reason.delayed": "等待延迟结束",
   "reason.queue_timeout": "没有 worker 及时接收",
+  "reason.cached": "沿用了先前成功的结果",
 
   "today.title": "今日",
   "today.failed": "最近 24 小时失败",

@@ -149,6 +149,7 @@ export const instances: Record<keyof typeof en, string> = {
   "why.killing": "已通知 worker {{worker}} 终止 {{task}} 的第 {{attempt}} 次尝试{{reason}}",
   "why.upstreamFailed": "{{task}} 未运行,因为其上游没有成功",
   "why.taskSuccess": "{{task}} 已成功",
+  "why.cached": "{{task}} 没有运行：沿用了先前成功的结果",
   "why.forcedSuccess": "{{task}} 被强制设为成功",
   "why.skipped": "{{task}} 已跳过",
   "why.passedOver": "{{task}} 被流程跳过{{reason}}",
