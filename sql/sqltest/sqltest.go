@@ -38,6 +38,7 @@ var cases = []struct {
 	{"SecretsAreSealedAnew", secretsAreSealedAnew},
 	{"SecretsAreBounded", secretsAreBounded},
 	{"EnvironmentsReachInstances", environmentsReachInstances},
+	{"EnvironmentsOfAllProjectsComeWithEach", environmentsOfAllProjectsComeWithEach},
 	{"AnIdempotencyKeyMakesOneInstance", keyMakesOneInstance},
 	{"OldIdempotencyKeysAreSweptInSmallBatches", oldKeysAreSwept},
 	{"EachCommandHasOneClaimant", eachCommandHasOneClaimant},
