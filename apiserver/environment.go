@@ -10,7 +10,7 @@ import (
 	"github.com/porpoise/porpoise/sql"
 )
 
-// Environment is a named set of environment variables, which tasks of a project take by its name.
+// Environment is a named set of environment variables, which tasks of a project, or of all, take by its name.
 type Environment struct {
 	Name        string            `json:"name"`
 	Variables   map[string]string `json:"variables"`
@@ -27,12 +27,25 @@ type EnvironmentPath struct {
 	Environment string `path:"environment" maxLength:"512"`
 }
 
+// EnvironmentBody is what an environment is to be.
+type EnvironmentBody struct {
+	Variables   map[string]string `json:"variables"`
+	Description string            `json:"description,omitempty" maxLength:"4096"`
+}
+
 type putEnvironment struct {
 	EnvironmentPath
-	Body struct {
-		Variables   map[string]string `json:"variables"`
-		Description string            `json:"description,omitempty" maxLength:"4096"`
-	}
+	Body EnvironmentBody
+}
+
+// GlobalEnvironmentPath names an environment of all projects in a path.
+type GlobalEnvironmentPath struct {
+	Environment string `path:"environment" maxLength:"512"`
+}
+
+type putGlobalEnvironment struct {
+	GlobalEnvironmentPath
+	Body EnvironmentBody
 }
 
 type environmentAnswer struct{ Body Environment }
@@ -46,6 +59,13 @@ func (s *Server) environmentRoutes() {
 	}, s.listEnvironments)
 	add(s, spec{id: "put-environment", method: "PUT", path: one, tag: "projects", summary: "Make an environment of a project, or change its variables", body: jsonBody, access: edit}, s.putEnvironment)
 	add(s, spec{id: "delete-environment", method: "DELETE", path: one, tag: "projects", summary: "Delete an environment of a project", access: edit}, s.deleteEnvironment)
+	const global = "/environments/{environment}"
+	admin := access{need: roleAdmin, object: noObject}
+	add(s, spec{id: "list-global-environments", method: "GET", path: "/environments", tag: "projects", summary: "List the environments of all projects", access: access{object: noObject}}, s.listGlobalEnvironments)
+	add(s, spec{
+		id: "put-global-environment", method: "PUT", path: global, tag: "projects", summary: "Make an environment of all projects, or change its variables", body: jsonBody, access: admin,
+	}, s.putGlobalEnvironment)
+	add(s, spec{id: "delete-global-environment", method: "DELETE", path: global, tag: "projects", summary: "Delete an environment of all projects", access: admin}, s.deleteGlobalEnvironment)
 }
 
 func environmentFace(e sql.Environment) Environment {
@@ -57,7 +77,15 @@ func environmentFace(e sql.Environment) Environment {
 }
 
 func (s *Server) listEnvironments(ctx context.Context, _ *ProjectPath) (*environmentList, error) {
-	rows, err := s.store.Environments(ctx, callOf(ctx).project.ID)
+	return s.environmentsOf(ctx, callOf(ctx).project.ID)
+}
+
+func (s *Server) listGlobalEnvironments(ctx context.Context, _ *struct{}) (*environmentList, error) {
+	return s.environmentsOf(ctx, sql.AllProjects)
+}
+
+func (s *Server) environmentsOf(ctx context.Context, project int64) (*environmentList, error) {
+	rows, err := s.store.Environments(ctx, project)
 	if err != nil {
 		return nil, fmt.Errorf("list environments: %w", err)
 	}
@@ -65,15 +93,22 @@ func (s *Server) listEnvironments(ctx context.Context, _ *ProjectPath) (*environ
 }
 
 func (s *Server) putEnvironment(ctx context.Context, in *putEnvironment) (*environmentAnswer, error) {
-	c := callOf(ctx)
-	if wrong := dag.CheckEnvironment(in.Environment, in.Body.Variables); len(wrong) > 0 {
+	return s.saveEnvironment(ctx, callOf(ctx).project.ID, in.Environment, in.Body)
+}
+
+func (s *Server) putGlobalEnvironment(ctx context.Context, in *putGlobalEnvironment) (*environmentAnswer, error) {
+	return s.saveEnvironment(ctx, sql.AllProjects, in.Environment, in.Body)
+}
+
+func (s *Server) saveEnvironment(ctx context.Context, project int64, name string, body EnvironmentBody) (*environmentAnswer, error) {
+	if wrong := dag.CheckEnvironment(name, body.Variables); len(wrong) > 0 {
 		return nil, problem(http.StatusUnprocessableEntity, wrong[0].Field+": "+wrong[0].Message, wrong...)
 	}
 	e, err := s.store.PutEnvironment(ctx, sql.Environment{
-		ProjectID: c.project.ID, Name: in.Environment, Variables: in.Body.Variables, Description: in.Body.Description, UpdatedAt: s.at(), UpdatedBy: c.who.name,
+		ProjectID: project, Name: name, Variables: body.Variables, Description: body.Description, UpdatedAt: s.at(), UpdatedBy: callOf(ctx).who.name,
 	})
 	if errors.Is(err, sql.ErrFull) {
-		return nil, wrongField(http.StatusConflict, "variables", "too_many", "", "a project has at most %d environments, each of %d bytes",
+		return nil, wrongField(http.StatusConflict, "variables", "too_many", "", "there are at most %d environments of a project, or of all, each of %d bytes",
 			sql.MaxEnvironments, sql.MaxEnvironmentBytes)
 	}
 	if err != nil {
@@ -83,21 +118,31 @@ func (s *Server) putEnvironment(ctx context.Context, in *putEnvironment) (*envir
 }
 
 func (s *Server) deleteEnvironment(ctx context.Context, in *EnvironmentPath) (*struct{}, error) {
-	if err := s.store.DeleteEnvironment(ctx, callOf(ctx).project.ID, in.Environment); err != nil {
+	return s.dropEnvironment(ctx, callOf(ctx).project.ID, in.Environment)
+}
+
+func (s *Server) deleteGlobalEnvironment(ctx context.Context, in *GlobalEnvironmentPath) (*struct{}, error) {
+	return s.dropEnvironment(ctx, sql.AllProjects, in.Environment)
+}
+
+func (s *Server) dropEnvironment(ctx context.Context, project int64, name string) (*struct{}, error) {
+	if err := s.store.DeleteEnvironment(ctx, project, name); err != nil {
 		return nil, fmt.Errorf("delete environment: %w", err)
 	}
 	return nil, nil
 }
 
-// environments are those of a project as the resolution of tasks wants them.
+// environments are those of a project and of all as the resolution of tasks wants them.
 func (s *Server) environments(ctx context.Context, projectID int64) (map[string]map[string]string, error) {
-	rows, err := s.store.Environments(ctx, projectID)
-	if err != nil {
-		return nil, fmt.Errorf("read environments of the project: %w", err)
-	}
-	known := make(map[string]map[string]string, len(rows))
-	for _, e := range rows {
-		known[dag.FoldName(e.Name)] = e.Variables
+	known := map[string]map[string]string{}
+	for _, project := range []int64{sql.AllProjects, projectID} { // the project's own win
+		rows, err := s.store.Environments(ctx, project)
+		if err != nil {
+			return nil, fmt.Errorf("read environments of the project: %w", err)
+		}
+		for _, e := range rows {
+			known[dag.FoldName(e.Name)] = e.Variables
+		}
 	}
 	return known, nil
 }

@@ -141,7 +141,7 @@ func explainCodes() []string {
 		interval.CodeOpen, interval.CodeFailure, interval.CodeGone, interval.CodeValue, interval.CodeAll, interval.CodeAny, interval.CodeHeld,
 		"no_master", "no_owner", "no_worker", "no_slots", "no_free_slot", "worker_gone", "held",
 		"holds_place", "place_ahead", "place_replaced",
-		"no_task_group", "task_group_full", "task_group_small", "task_group_stopped", "holds_task_group")
+		"no_task_group", "task_group_full", "task_group_rate", "task_group_small", "task_group_stopped", "holds_task_group")
 	slices.Sort(codes)
 	return codes
 }

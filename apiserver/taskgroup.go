@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/document"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -18,8 +20,45 @@ type TaskGroup struct {
 	Size        int    `json:"size" doc:"How many places there are; 0 gives none."`
 	Used        int    `json:"used" doc:"How many are taken; it may be over size after a forced start, or when size was lowered."`
 	Waiting     int    `json:"waiting" doc:"How many tasks wait."`
+	Rate        *Rate  `json:"rate,omitempty" doc:"How many tasks may start in a time; absent is as many as there are places."`
+	Started     int    `json:"started,omitempty" doc:"How many started within the last per of the rate."`
+	NextAt      Time   `json:"next_at,omitempty" doc:"When the rate lets the next task start, where it does not now."`
 	CreatedAt   Time   `json:"created_at"`
 	UpdatedAt   Time   `json:"updated_at"`
+}
+
+// Rate is how many tasks may start in any stretch of time that is per long.
+type Rate struct {
+	Tasks int    `json:"tasks" minimum:"1" maximum:"10000"`
+	Per   string `json:"per" maxLength:"64" doc:"1s to 1d, such as 1m."`
+}
+
+// The bounds of a rate's time.
+const (
+	minRatePer = time.Second
+	maxRatePer = 24 * time.Hour
+)
+
+// stored is the rate in the store's terms; nil is none.
+func (r *Rate) stored() (sql.Rate, error) {
+	if r == nil {
+		return sql.Rate{}, nil
+	}
+	per, err := document.ParseDuration(r.Per)
+	if err != nil {
+		return sql.Rate{}, wrongField(http.StatusUnprocessableEntity, "rate.per", document.CodeInvalid, r.Per, "rate.per: %v", err)
+	}
+	if per < minRatePer || per > maxRatePer {
+		return sql.Rate{}, wrongField(http.StatusUnprocessableEntity, "rate.per", document.CodeOutOfRange, r.Per, "rate.per: %s is not in 1s to 1d", document.Quoted(r.Per))
+	}
+	return sql.Rate{Tasks: r.Tasks, Per: per}, nil
+}
+
+func rateFace(r sql.Rate) *Rate {
+	if r.Tasks == 0 {
+		return nil
+	}
+	return &Rate{Tasks: r.Tasks, Per: document.FormatDuration(r.Per)}
 }
 
 // GroupTask is a task that has places of a group, or waits for them.
@@ -51,6 +90,7 @@ type putTaskGroup struct {
 	Body struct {
 		Size        int    `json:"size" minimum:"0" maximum:"1000000" doc:"How many places there are; 0 gives none."`
 		Description string `json:"description,omitempty" maxLength:"65536"`
+		Rate        *Rate  `json:"rate,omitempty" doc:"How many tasks may start in a time; absent is as many as there are places."`
 	}
 }
 
@@ -95,6 +135,7 @@ func (s *Server) taskGroupRoutes() {
 func taskGroupFace(g sql.TaskGroup) TaskGroup {
 	return TaskGroup{
 		Name: g.Name, Description: g.Description, Size: g.Size, Used: g.Used, Waiting: g.Waiting, CreatedAt: Time(g.CreatedAt), UpdatedAt: Time(g.UpdatedAt),
+		Rate: rateFace(g.Rate), Started: g.Started, NextAt: Time(g.NextAt),
 	}
 }
 
@@ -141,7 +182,11 @@ func (s *Server) putTaskGroup(ctx context.Context, in *putTaskGroup) (*taskGroup
 	case err != nil && !errors.Is(err, sql.ErrNotFound):
 		return nil, fmt.Errorf("read task group: %w", err)
 	}
-	g, made, err := s.store.PutTaskGroup(ctx, sql.TaskGroup{ProjectID: project, Name: in.Group, Description: in.Body.Description, Size: in.Body.Size})
+	rate, err := in.Body.Rate.stored()
+	if err != nil {
+		return nil, err
+	}
+	g, made, err := s.store.PutTaskGroup(ctx, sql.TaskGroup{ProjectID: project, Name: in.Group, Description: in.Body.Description, Size: in.Body.Size, Rate: rate})
 	if err != nil {
 		return nil, fmt.Errorf("put task group: %w", err)
 	}
@@ -212,6 +257,13 @@ func (s *Server) taskGroupState(ctx context.Context, row sql.InstanceRow, in *da
 		return e, true, nil
 	case def.TaskGroup.Weight > g.Size:
 		e.Code, e.Text = "task_group_small", fmt.Sprintf("it needs %d places, and task group %q has %d in all", def.TaskGroup.Weight, g.Name, g.Size)
+		return e, true, nil
+	}
+	if g.NextAt != 0 {
+		per, next := document.FormatDuration(g.Rate.Per), g.NextAt.Time().Format(timeLayout)
+		args["tasks"], args["per"], args["at"] = strconv.Itoa(g.Rate.Tasks), per, next
+		e.Code, e.Text = "task_group_rate", fmt.Sprintf("task group %q starts at most %d tasks in %s: the next may start at %s, %d are before it",
+			g.Name, g.Rate.Tasks, per, next, place.Ahead)
 		return e, true, nil
 	}
 	e.Text = fmt.Sprintf("it waits for task group %q: %d of %d places are taken, %d tasks are before it", g.Name, g.Used, g.Size, place.Ahead)

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/sql"
@@ -90,7 +91,7 @@ func TestATaskThatWaitsForItsGroupSaysWhoHasThePlaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = b.db.EnterGroups(t.Context(), []sql.TaskEntry{{
+		_, err = b.db.EnterGroups(t.Context(), dag.MillisOf(time.Now()), []sql.TaskEntry{{
 			InstanceID: n, Owner: row.Owner, Epoch: row.OwnerEpoch, ProjectID: row.ProjectID, Group: "cluster", Weight: 2, ReadyAt: dag.Millis(n),
 		}})
 		if err != nil {
@@ -109,4 +110,57 @@ func TestATaskThatWaitsForItsGroupSaysWhoHasThePlaces(t *testing.T) {
 		t.Errorf("after force: %+v", forced)
 	}
 	b.must(409, "DELETE", group, "")
+}
+
+func TestARateOfATaskGroup(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.must(201, "PUT", "/api/v1/projects/alpha", "")
+	const group = "/api/v1/projects/alpha/task-groups/cluster"
+	for body, field := range map[string]string{
+		`{"size": 3, "rate": {"tasks": 0, "per": "1m"}}`:     "tasks",
+		`{"size": 3, "rate": {"tasks": 10001, "per": "1m"}}`: "tasks",
+		`{"size": 3, "rate": {"tasks": 5, "per": "often"}}`:  "rate.per",
+		`{"size": 3, "rate": {"tasks": 5, "per": "900ms"}}`:  "rate.per",
+		`{"size": 3, "rate": {"tasks": 5, "per": "25h"}}`:    "rate.per",
+		`{"size": 3, "rate": {"tasks": 5}}`:                  "per",
+	} {
+		if w := b.must(422, "PUT", group, body); !strings.Contains(w.Body.String(), field) {
+			t.Errorf("%s: %s does not name %s", body, w.Body, field)
+		}
+	}
+	b.must(404, "GET", group, "") // nothing was saved
+	if g := decode[TaskGroup](t, b.must(201, "PUT", group, `{"size": 3, "rate": {"tasks": 1, "per": "60s"}}`)); g.Rate == nil || g.Rate.Tasks != 1 || g.Rate.Per != "1m" {
+		t.Fatalf("the group is %+v", g)
+	}
+
+	b.must(201, "PUT", "/api/v1/projects/alpha/workflows/daily", strings.Replace(twoTasks, "  - name: extract\n", "  - name: extract\n    task_group: cluster\n", 1), "Content-Type", "application/yaml")
+	var ids []string
+	for range 2 {
+		id := b.again("alpha")
+		b.begin(id)
+		n, _ := parseID(id)
+		row, err := b.db.Instance(t.Context(), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = b.db.EnterGroups(t.Context(), dag.MillisOf(time.Now()), []sql.TaskEntry{{
+			InstanceID: n, Owner: row.Owner, Epoch: row.OwnerEpoch, ProjectID: row.ProjectID, Group: "cluster", Weight: 1, ReadyAt: dag.Millis(n),
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	g := decode[TaskGroupDetail](t, b.must(200, "GET", group, ""))
+	if g.Used != 1 || g.Waiting != 1 || g.Started != 1 || g.NextAt == 0 {
+		t.Errorf("the group is %+v", g)
+	}
+	why := decode[Explanation](t, b.must(200, "GET", "/api/v1/instances/"+ids[1]+"/explain?task=extract", ""))
+	if len(why.Causes) != 1 || why.Causes[0].Code != "task_group_rate" || why.Causes[0].Args["per"] != "1m" || why.Causes[0].Args["at"] == "" {
+		t.Errorf("the second is explained by %+v", why)
+	}
+	if g := decode[TaskGroup](t, b.must(200, "PUT", group, `{"size": 3}`)); g.Rate != nil {
+		t.Errorf("without a rate the group has %+v", g.Rate)
+	}
 }

@@ -13,7 +13,10 @@ const (
 	MaxEnvironmentBytes = 128 << 10 // names and values of one environment together
 )
 
-// Environment is a named set of environment variables, which tasks of a project take by its name.
+// AllProjects stands in place of a project in what all of them have: a project's own of the same name wins.
+const AllProjects int64 = 0
+
+// Environment is a named set of environment variables, which tasks of a project, or of AllProjects, take by its name.
 type Environment struct {
 	ProjectID   int64
 	Name        string
@@ -38,7 +41,7 @@ func scanEnvironment(scan func(...any) error) (Environment, error) {
 
 const selectEnvironments = `SELECT project_id, name, variables, description, updated_at, updated_by FROM environment`
 
-// Environments returns the environments of a project, by name.
+// Environments returns the environments of a project itself, or those of AllProjects, by name.
 func (s *Store) Environments(ctx context.Context, projectID int64) ([]Environment, error) {
 	out, err := collect(ctx, s, scanEnvironment, selectEnvironments+` WHERE project_id = ? ORDER BY name_key`, projectID)
 	if err != nil {
@@ -47,7 +50,7 @@ func (s *Store) Environments(ctx context.Context, projectID int64) ([]Environmen
 	return out, nil
 }
 
-// PutEnvironment makes an environment of a project, or gives it other variables. It returns ErrNotFound where
+// PutEnvironment makes an environment of a project, or of AllProjects, or gives it other variables. It returns ErrNotFound where
 // the project is gone, and ErrFull where it would have more than MaxEnvironments, or the environment
 // more than MaxEnvironmentBytes.
 func (s *Store) PutEnvironment(ctx context.Context, e Environment) (Environment, error) {
@@ -58,8 +61,8 @@ func (s *Store) PutEnvironment(ctx context.Context, e Environment) (Environment,
 		size += len(name) + len(value)
 	}
 	err := s.write(ctx, func(tx *sqlTx) error {
-		// The project's row is the lock: two writers together could pass the bound.
-		if err := s.lockProject(ctx, tx, e.ProjectID); err != nil {
+		// The project's row is the lock, or the cluster's: two writers together could pass the bound.
+		if err := s.lockEnvironments(ctx, tx, e.ProjectID); err != nil {
 			return err
 		}
 		var n int
@@ -81,6 +84,14 @@ func (s *Store) PutEnvironment(ctx context.Context, e Environment) (Environment,
 	return e, nil
 }
 
+func (s *Store) lockEnvironments(ctx context.Context, tx *sqlTx, projectID int64) error {
+	if projectID != AllProjects {
+		return s.lockProject(ctx, tx, projectID)
+	}
+	var id string
+	return tx.QueryRowContext(ctx, `SELECT id FROM cluster WHERE one = 1`+s.dial.forUpdate()).Scan(&id)
+}
+
 // DeleteEnvironment takes an environment away; ErrNotFound where there is none. Tasks that name it fail until
 // there is one again.
 func (s *Store) DeleteEnvironment(ctx context.Context, projectID int64, name string) error {
@@ -93,7 +104,7 @@ func (s *Store) DeleteEnvironment(ctx context.Context, projectID int64, name str
 	return nil
 }
 
-// loadEnvironments gives each instance the environments of its project, as they are now.
+// loadEnvironments gives each instance the environments of its project and of all, as they are now.
 func (s *Store) loadEnvironments(ctx context.Context, out []Claimed) error {
 	return loadOfProjects(ctx, s, out, scanEnvironment, selectEnvironments,
 		func(e Environment) (int64, string, map[string]string) {

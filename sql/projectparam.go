@@ -90,7 +90,8 @@ func (s *Store) loadProjectParams(ctx context.Context, out []Claimed) error {
 		func(c *Claimed, known map[string]string) { c.ProjectParams = known })
 }
 
-// loadOfProjects reads what the projects of instances have, in one query, and gives it to each instance by name.
+// loadOfProjects reads what the projects of instances have, in one query, and gives it to each instance by name; what
+// all projects have comes with it, where the project has nothing of that name itself.
 // Instances of one project share the map: nobody may write to it.
 func loadOfProjects[R, V any](ctx context.Context, s *Store, out []Claimed, scan func(func(...any) error) (R, error), query string,
 	parts func(R) (project int64, name string, value V), give func(c *Claimed, known map[string]V),
@@ -102,7 +103,8 @@ func loadOfProjects[R, V any](ctx context.Context, s *Store, out []Claimed, scan
 	if len(known) == 0 {
 		return nil
 	}
-	ids := make([]any, 0, len(known))
+	ids := make([]any, 1, len(known)+1)
+	ids[0] = AllProjects
 	for id := range known {
 		ids = append(ids, id)
 	}
@@ -116,6 +118,16 @@ func loadOfProjects[R, V any](ctx context.Context, s *Store, out []Claimed, scan
 			known[project] = map[string]V{}
 		}
 		known[project][name] = value
+	}
+	for project := range known {
+		for name, value := range known[AllProjects] {
+			if known[project] == nil {
+				known[project] = map[string]V{}
+			}
+			if _, own := known[project][name]; !own {
+				known[project][name] = value
+			}
+		}
 	}
 	for i := range out {
 		give(&out[i], known[out[i].Instance.ProjectID])

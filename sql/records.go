@@ -233,7 +233,9 @@ type Transition struct {
 	Woke bool
 	// Given is set by Commit where its transaction gave places of a task group to other tasks.
 	Given bool
-	At    dag.Millis
+	// Next is set by Commit: when PaceGroups is to be called, by group, for those whose rate holds tasks back.
+	Next map[int64]dag.Millis
+	At   dag.Millis
 	// Grace is how long a kill may take before it is one by force.
 	Grace time.Duration
 	// Parent is the instance that this one is a child of; 0 for none. By stands in what parents and

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/porpoise/porpoise/dag"
 )
@@ -15,8 +16,11 @@ type TaskGroup struct {
 	Name        string
 	Description string
 	Size        int // 0 gives no place
-	Used        int // the weight of the tasks that have places; it may be over Size
-	Waiting     int // tasks that wait
+	Rate        Rate
+	Started     int        // tasks that were let go within the last Rate.Per
+	NextAt      dag.Millis // when the rate lets the next task go; zero where it does now
+	Used        int        // the weight of the tasks that have places; it may be over Size
+	Waiting     int        // tasks that wait
 	CreatedAt   dag.Millis
 	UpdatedAt   dag.Millis
 }
@@ -34,16 +38,19 @@ type GroupTask struct {
 	ReadyAt    dag.Millis
 }
 
-const selectTaskGroup = `SELECT g.id, g.project_id, g.name, g.description, g.size, g.created_at, g.updated_at,
+const selectTaskGroup = `SELECT g.id, g.project_id, g.name, g.description, g.size, g.rate_tasks, g.rate_per, g.created_at, g.updated_at,
 	(SELECT COALESCE(SUM(p.weight), 0) FROM task_place p WHERE p.group_id = g.id AND p.state IN ('given', 'held')),
 	(SELECT COUNT(*) FROM task_place p WHERE p.group_id = g.id AND p.state = 'waiting') FROM task_group g`
 
 func scanTaskGroup(scan func(...any) error) (g TaskGroup, err error) {
-	return g, scan(&g.ID, &g.ProjectID, &g.Name, &g.Description, &g.Size, &g.CreatedAt, &g.UpdatedAt, &g.Used, &g.Waiting)
+	var per int64
+	err = scan(&g.ID, &g.ProjectID, &g.Name, &g.Description, &g.Size, &g.Rate.Tasks, &per, &g.CreatedAt, &g.UpdatedAt, &g.Used, &g.Waiting)
+	g.Rate.Per = time.Duration(per) * time.Millisecond
+	return g, err
 }
 
-// PutTaskGroup makes a task group of a project, or changes its size and description; a larger size lets
-// waiting tasks go. It returns the group as it is then, and whether it is new.
+// PutTaskGroup makes a task group of a project, or changes its size, rate and description; a larger size lets
+// waiting tasks go. A new rate counts what started under the one before. It returns the group as it is then, and whether it is new.
 func (s *Store) PutTaskGroup(ctx context.Context, g TaskGroup) (TaskGroup, bool, error) {
 	id, err := s.NextIDs(ctx, 1)
 	if err != nil {
@@ -57,12 +64,12 @@ func (s *Store) PutTaskGroup(ctx context.Context, g TaskGroup) (TaskGroup, bool,
 		if err != nil {
 			return err
 		}
-		p := &taskPlaces{s: s, places: places{s: s, in: plainTx{tx}}}
+		p := &taskPlaces{s: s, now: s.millis(), places: places{s: s, in: plainTx{tx}}}
 		now := s.millis()
 		known, err := p.groupID(ctx, g.ProjectID, g.Name)
 		if made = errors.Is(err, ErrNotFound); made {
-			_, err = tx.ExecContext(ctx, `INSERT INTO task_group (id, project_id, name, name_key, description, size, created_at, updated_at)
-				VALUES (?, ?, ?, ?, ?, ?, ?, ?)`, id, g.ProjectID, g.Name, dag.FoldName(g.Name), g.Description, g.Size, now, now)
+			_, err = tx.ExecContext(ctx, `INSERT INTO task_group (id, project_id, name, name_key, description, size, rate_tasks, rate_per, created_at, updated_at)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, id, g.ProjectID, g.Name, dag.FoldName(g.Name), g.Description, g.Size, g.Rate.Tasks, g.Rate.Per.Milliseconds(), now, now)
 			return err
 		}
 		if err != nil {
@@ -72,11 +79,12 @@ func (s *Store) PutTaskGroup(ctx context.Context, g TaskGroup) (TaskGroup, bool,
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE task_group SET name = ?, description = ?, size = ?, updated_at = ? WHERE id = ?`, g.Name, g.Description, g.Size, now, known)
+		_, err = tx.ExecContext(ctx, `UPDATE task_group SET name = ?, description = ?, size = ?, rate_tasks = ?, rate_per = ?, updated_at = ? WHERE id = ?`,
+			g.Name, g.Description, g.Size, g.Rate.Tasks, g.Rate.Per.Milliseconds(), now, known)
 		if err != nil {
 			return err
 		}
-		locked.size = int64(g.Size)
+		locked.size, locked.rate = int64(g.Size), g.Rate
 		return p.settleGroup(ctx, locked, nil, nil)
 	})
 	if err != nil {
@@ -89,10 +97,34 @@ func (s *Store) PutTaskGroup(ctx context.Context, g TaskGroup) (TaskGroup, bool,
 // TaskGroup returns the project's group of that name, however it is written, or ErrNotFound.
 func (s *Store) TaskGroup(ctx context.Context, projectID int64, name string) (TaskGroup, error) {
 	g, err := scanTaskGroup(s.read.QueryRowContext(ctx, selectTaskGroup+` WHERE g.project_id = ? AND g.name_key = ?`, projectID, dag.FoldName(name)).Scan)
+	if err == nil {
+		err = s.countStarts(ctx, &g)
+	}
 	if err != nil {
 		return TaskGroup{}, fmt.Errorf("read task group %q: %w", name, explain(err))
 	}
 	return g, nil
+}
+
+// countStarts fills what a group's rate has let go.
+func (s *Store) countStarts(ctx context.Context, g *TaskGroup) error {
+	if g.Rate.Tasks == 0 {
+		return nil
+	}
+	starts, err := collect(ctx, s, func(scan func(...any) error) (t groupStart, err error) { return t, scan(&t.at, &t.tasks) },
+		`SELECT started_at, tasks FROM task_group_start WHERE group_id = ? AND started_at > ? ORDER BY started_at`, g.ID, int64(s.millis().Add(-g.Rate.Per)))
+	if err != nil {
+		return err
+	}
+	c := pace{rate: g.Rate, left: int64(g.Rate.Tasks), starts: starts}
+	for _, t := range starts {
+		c.left -= t.tasks
+		g.Started += int(t.tasks)
+	}
+	if c.left <= 0 {
+		g.NextAt = c.next()
+	}
+	return nil
 }
 
 // TaskGroups returns a page of a project's groups, by name.
@@ -104,6 +136,9 @@ func (s *Store) TaskGroups(ctx context.Context, projectID int64, page Page) ([]T
 	limit := page.limit()
 	out, err := collect(ctx, s, scanTaskGroup, selectTaskGroup+` WHERE g.project_id = ? AND g.name_key > ? ORDER BY g.name_key LIMIT ?`,
 		projectID, afterName(page, after), limit+1)
+	for i := 0; i < len(out) && err == nil; i++ {
+		err = s.countStarts(ctx, &out[i])
+	}
 	if err != nil {
 		return nil, "", fmt.Errorf("read task groups of project %d: %w", projectID, err)
 	}
@@ -113,7 +148,7 @@ func (s *Store) TaskGroups(ctx context.Context, projectID int64, page Page) ([]T
 // DeleteTaskGroup deletes a group; InUseError while tasks have places of it or wait for them.
 func (s *Store) DeleteTaskGroup(ctx context.Context, projectID int64, name string) error {
 	err := s.write(ctx, func(tx *sqlTx) error {
-		p := &taskPlaces{s: s, places: places{s: s, in: plainTx{tx}}}
+		p := &taskPlaces{s: s, now: s.millis(), places: places{s: s, in: plainTx{tx}}}
 		id, err := p.groupID(ctx, projectID, name)
 		if err == nil {
 			_, err = p.lockGroup(ctx, id)
@@ -128,6 +163,9 @@ func (s *Store) DeleteTaskGroup(ctx context.Context, projectID int64, name strin
 		if len(refs) > 0 {
 			return &InUseError{What: "task group " + name, References: refs}
 		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM task_group_start WHERE group_id = ?`, id); err != nil {
+			return err
+		}
 		return metOne(tx.ExecContext(ctx, `DELETE FROM task_group WHERE id = ?`, id))
 	})
 	if err != nil {
@@ -136,12 +174,21 @@ func (s *Store) DeleteTaskGroup(ctx context.Context, projectID int64, name strin
 	return nil
 }
 
-// ForceTask gives a task that waits for places of a group what it needs, whatever the group has left. It returns
+// ForceTask gives a task that waits for places of a group what it needs, whatever the group has left; its rate
+// counts it all the same. It returns
 // ErrNotFound where no such task waits for it.
 func (s *Store) ForceTask(ctx context.Context, groupID, instance int64, task int) error {
 	err := s.write(ctx, func(tx *sqlTx) error {
-		p := &taskPlaces{s: s, places: places{s: s, in: plainTx{tx}}}
-		if _, err := p.lockGroup(ctx, groupID); err != nil {
+		p := &taskPlaces{s: s, now: s.millis(), places: places{s: s, in: plainTx{tx}}}
+		g, err := p.lockGroup(ctx, groupID)
+		if err != nil {
+			return err
+		}
+		c, err := p.pace(ctx, g)
+		if err == nil {
+			err = p.started(ctx, g, &c, 1)
+		}
+		if err != nil {
 			return err
 		}
 		return metOne(tx.ExecContext(ctx, `UPDATE task_place SET state = 'given', forced = 1 WHERE group_id = ? AND instance_id = ? AND task_index = ? AND state = 'waiting'`,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/internal/failpoint"
@@ -45,15 +46,23 @@ type TaskPlace struct {
 // taskKey names a task.
 type taskKey struct{ instance, task int64 }
 
-// EnterGroups asks for places for tasks that are ready, and answers in their order. What it answered
-// before it answers again, under the newer Ask. given says that places were given to other tasks.
-func (s *Store) EnterGroups(ctx context.Context, entries []TaskEntry) (answers []Admission, given bool, err error) {
+// Entered is the answer to a question for places.
+type Entered struct {
+	Answers []Admission // in the order of the entries
+	Given   bool        // places were given to other tasks, too
+	// Next is when PaceGroups is to be called, by group, for those whose rate holds tasks back.
+	Next map[int64]dag.Millis
+}
+
+// EnterGroups asks for places for tasks that are ready. What it answered before it answers again, under the newer
+// Ask, and without counting it again.
+func (s *Store) EnterGroups(ctx context.Context, now dag.Millis, entries []TaskEntry) (out Entered, err error) {
 	err = failpoint.Hit("group.enter.before")
 	if err == nil {
 		err = s.write(ctx, func(tx *sqlTx) (err error) {
-			p := &taskPlaces{s: s, places: places{s: s, in: plainTx{tx}}}
-			answers, err = p.enter(ctx, entries)
-			given = p.given
+			p := &taskPlaces{s: s, now: now, places: places{s: s, in: plainTx{tx}}}
+			out.Answers, err = p.enter(ctx, entries)
+			out.Given, out.Next = p.given, p.next
 			return err
 		})
 	}
@@ -61,9 +70,9 @@ func (s *Store) EnterGroups(ctx context.Context, entries []TaskEntry) (answers [
 		err = failpoint.Hit("group.enter.after")
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("enter %d tasks: %w", len(entries), err)
+		return Entered{}, fmt.Errorf("enter %d tasks: %w", len(entries), err)
 	}
-	return answers, given, nil
+	return out, nil
 }
 
 // taskPlaces gives and takes the places of groups within one transaction. It locks the rows of
@@ -71,12 +80,15 @@ func (s *Store) EnterGroups(ctx context.Context, entries []TaskEntry) (answers [
 type taskPlaces struct {
 	places
 	s     *Store
-	given bool // a place was given to a task that did not ask here
+	now   dag.Millis
+	given bool                 // a place was given to a task that did not ask here
+	next  map[int64]dag.Millis // when a task may start, of groups whose rate holds some back
 }
 
 type lockedGroup struct {
 	id   int64
 	size int64
+	rate Rate
 }
 
 func (p *taskPlaces) enter(ctx context.Context, entries []TaskEntry) ([]Admission, error) {
@@ -172,8 +184,10 @@ func (p *taskPlaces) groupID(ctx context.Context, project int64, name string) (i
 }
 
 func (p *taskPlaces) lockGroup(ctx context.Context, id int64) (g lockedGroup, err error) {
-	err = p.each(ctx, `SELECT id, size FROM task_group WHERE id = ?`+p.s.dial.forUpdate(), []any{id},
-		func(scan func(...any) error) error { return scan(&g.id, &g.size) })
+	var per int64
+	err = p.each(ctx, `SELECT id, size, rate_tasks, rate_per FROM task_group WHERE id = ?`+p.s.dial.forUpdate(), []any{id},
+		func(scan func(...any) error) error { return scan(&g.id, &g.size, &g.rate.Tasks, &per) })
+	g.rate.Per = time.Duration(per) * time.Millisecond
 	if err == nil && g.id == 0 {
 		err = ErrNotFound
 	}
@@ -213,7 +227,7 @@ func (p *taskPlaces) enterGroup(ctx context.Context, g lockedGroup, entries []Ta
 
 // settleGroup gives the free places of a locked group to the tasks whose turn it is. The first that does not
 // fit keeps those behind it waiting, so that a heavy one gets its turn; one that is heavier than the whole
-// group is passed over.
+// group is passed over. The group's rate bounds how many go now.
 func (p *taskPlaces) settleGroup(ctx context.Context, g lockedGroup, here map[taskKey]int, answers []Admission) error {
 	free := g.size
 	err := p.each(ctx, `SELECT weight FROM task_place WHERE group_id = ? AND state IN ('given', 'held')`+p.s.dial.forUpdate(), []any{g.id},
@@ -226,6 +240,14 @@ func (p *taskPlaces) settleGroup(ctx context.Context, g lockedGroup, here map[ta
 	if err != nil || free <= 0 {
 		return err
 	}
+	c, err := p.pace(ctx, g)
+	if err != nil {
+		return err
+	}
+	if c.left <= 0 {
+		p.wait(g, &c)
+		return nil
+	}
 	var given []taskKey
 	stop := false
 	err = p.each(ctx, `SELECT instance_id, task_index, weight FROM task_place WHERE group_id = ? AND state = 'waiting' AND weight <= ?
@@ -236,7 +258,7 @@ func (p *taskPlaces) settleGroup(ctx context.Context, g lockedGroup, here map[ta
 			if err := scan(&k.instance, &k.task, &weight); err != nil {
 				return err
 			}
-			if stop = stop || weight > free; !stop {
+			if stop = stop || weight > free || int64(len(given)) == c.left; !stop {
 				free -= weight
 				given = append(given, k)
 			}
@@ -245,6 +267,10 @@ func (p *taskPlaces) settleGroup(ctx context.Context, g lockedGroup, here map[ta
 	if err != nil {
 		return err
 	}
+	if err := p.started(ctx, g, &c, int64(len(given))); err != nil {
+		return err
+	}
+	p.wait(g, &c)
 	for _, k := range given {
 		state := placeGiven
 		if i, entering := here[k]; entering {
@@ -331,13 +357,14 @@ func (b *batch) groups(ctx context.Context, ops []*operation) error {
 		return nil
 	}
 	p := &taskPlaces{s: b.s, places: places{s: b.s, in: b.tx}}
+	for _, o := range ops {
+		p.now = max(p.now, o.commit.At)
+	}
 	if err := p.leave(ctx, leavers); err != nil {
 		return fmt.Errorf("release places of task groups: %w", err)
 	}
-	if p.given {
-		for _, o := range ops {
-			o.commit.Given = true
-		}
+	for _, o := range ops {
+		o.commit.Given, o.commit.Next = o.commit.Given || p.given, p.next
 	}
 	return nil
 }
@@ -375,7 +402,7 @@ func (s *Store) Given(ctx context.Context, owner string) ([]TaskPlace, error) {
 
 // leaveGroups takes back all places of an instance that is set aside; its row is locked.
 func (s *Store) leaveGroups(ctx context.Context, tx *sqlTx, instance int64) error {
-	p := &taskPlaces{s: s, places: places{s: s, in: plainTx{tx}}}
+	p := &taskPlaces{s: s, now: s.millis(), places: places{s: s, in: plainTx{tx}}}
 	var tasks []any
 	err := p.each(ctx, `SELECT task_index FROM task_place WHERE instance_id = ? ORDER BY task_index`, []any{instance}, func(scan func(...any) error) error {
 		var task int64
@@ -399,7 +426,7 @@ func (s *Store) sweepTaskPlaces(ctx context.Context) (mended int, err error) {
 	}
 	for _, k := range stale {
 		err := s.write(ctx, func(tx *sqlTx) error {
-			p := &taskPlaces{s: s, places: places{s: s, in: plainTx{tx}}}
+			p := &taskPlaces{s: s, now: s.millis(), places: places{s: s, in: plainTx{tx}}}
 			needed := false
 			err := p.each(ctx, `SELECT id FROM workflow_instance WHERE id = ?`+s.dial.forUpdate(), []any{k.instance}, func(scan func(...any) error) error {
 				var id int64
@@ -431,7 +458,7 @@ func (s *Store) sweepTaskPlaces(ctx context.Context) (mended int, err error) {
 	}
 	for _, id := range free {
 		err := s.write(ctx, func(tx *sqlTx) error {
-			p := &taskPlaces{s: s, places: places{s: s, in: plainTx{tx}}}
+			p := &taskPlaces{s: s, now: s.millis(), places: places{s: s, in: plainTx{tx}}}
 			g, err := p.lockGroup(ctx, id)
 			if errors.Is(err, ErrNotFound) {
 				return nil

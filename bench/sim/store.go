@@ -115,12 +115,13 @@ func (f *faultyStore) Enter(ctx context.Context, entries []sql.Entry) (answers [
 }
 
 // EnterGroups implements engine.Store.
-func (f *faultyStore) EnterGroups(ctx context.Context, entries []sql.TaskEntry) (answers []sql.Admission, given bool, err error) {
-	answers, err = faulty(f, "enter groups", func() (got []sql.Admission, err error) {
-		got, given, err = f.Store.EnterGroups(ctx, entries)
-		return got, err
-	})
-	return answers, given, err
+func (f *faultyStore) EnterGroups(ctx context.Context, now dag.Millis, entries []sql.TaskEntry) (sql.Entered, error) {
+	return faulty(f, "enter groups", func() (sql.Entered, error) { return f.Store.EnterGroups(ctx, now, entries) })
+}
+
+// PaceGroups implements engine.Store.
+func (f *faultyStore) PaceGroups(ctx context.Context, now dag.Millis, groups []int64) (map[int64]dag.Millis, error) {
+	return faulty(f, "pace groups", func() (map[int64]dag.Millis, error) { return f.Store.PaceGroups(ctx, now, groups) })
 }
 
 // Given implements engine.Store.

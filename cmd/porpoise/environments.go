@@ -9,13 +9,39 @@ import (
 	"github.com/porpoise/porpoise/cmd/porpoise/client"
 )
 
+// environmentArgs takes the project out of the arguments, which are without one where the environment is of all.
+type environmentArgs struct{ global bool }
+
+func (a *environmentArgs) split(args []string) (project string, rest []string) {
+	if a.global {
+		return "", args
+	}
+	return args[0], args[1:]
+}
+
+// want demands at least so many arguments behind the project, or exactly as many.
+func (a *environmentArgs) want(n int, exact bool) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		n := n
+		if !a.global {
+			n++
+		}
+		if exact {
+			return cobra.ExactArgs(n)(cmd, args)
+		}
+		return cobra.MinimumNArgs(n)(cmd, args)
+	}
+}
+
 func (c *cli) environmentsCommand() *cobra.Command {
+	of := &environmentArgs{}
 	cmd := &cobra.Command{
 		Use:   "environments PROJECT",
 		Short: "List a project's environments: named sets of variables that its tasks take by name",
-		Args:  cobra.ExactArgs(1),
+		Args:  of.want(0, true),
 		RunE: c.calling(func(ctx context.Context, cl *client.Client, args []string) error {
-			items, err := cl.Environments(ctx, args[0])
+			project, _ := of.split(args)
+			items, err := cl.Environments(ctx, project)
 			if err != nil {
 				return err
 			}
@@ -27,22 +53,24 @@ func (c *cli) environmentsCommand() *cobra.Command {
 		}),
 		ValidArgsFunction: c.completeProjectArg,
 	}
-	cmd.AddCommand(c.setEnvironmentCommand(), c.deleteEnvironmentCommand())
+	cmd.PersistentFlags().BoolVar(&of.global, "global", false, "those of all projects, which name no PROJECT: a project's own of the same name wins")
+	cmd.AddCommand(c.setEnvironmentCommand(of), c.deleteEnvironmentCommand(of))
 	return cmd
 }
 
-func (c *cli) setEnvironmentCommand() *cobra.Command {
+func (c *cli) setEnvironmentCommand(of *environmentArgs) *cobra.Command {
 	var description string
 	cmd := &cobra.Command{
 		Use:   "set PROJECT ENVIRONMENT [KEY=VALUE ...]",
 		Short: "Make an environment, or give it exactly these variables",
-		Args:  cobra.MinimumNArgs(2),
+		Args:  of.want(1, false),
 		RunE: c.calling(func(ctx context.Context, cl *client.Client, args []string) error {
-			variables, err := parsePairs("variable", args[2:])
+			project, rest := of.split(args)
+			variables, err := parsePairs("variable", rest[1:])
 			if err != nil {
 				return err
 			}
-			e, err := cl.PutEnvironment(ctx, args[0], args[1], variables, description)
+			e, err := cl.PutEnvironment(ctx, project, rest[0], variables, description)
 			if err != nil {
 				return err
 			}
@@ -57,16 +85,17 @@ func (c *cli) setEnvironmentCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) deleteEnvironmentCommand() *cobra.Command {
+func (c *cli) deleteEnvironmentCommand(of *environmentArgs) *cobra.Command {
 	return &cobra.Command{
 		Use:   "delete PROJECT ENVIRONMENT",
 		Short: "Delete an environment; tasks that name it fail from then on",
-		Args:  cobra.ExactArgs(2),
+		Args:  of.want(1, true),
 		RunE: c.calling(func(ctx context.Context, cl *client.Client, args []string) error {
-			if err := cl.DeleteEnvironment(ctx, args[0], args[1]); err != nil {
+			project, rest := of.split(args)
+			if err := cl.DeleteEnvironment(ctx, project, rest[0]); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(c.out, "environment %s is deleted\n", args[1])
+			_, err := fmt.Fprintf(c.out, "environment %s is deleted\n", rest[0])
 			return err
 		}),
 	}

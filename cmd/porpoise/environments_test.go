@@ -45,3 +45,21 @@ func TestEnvironmentsAreListed(t *testing.T) {
 		t.Errorf("environments -o json = %d %q", code, out)
 	}
 }
+
+func TestGlobalEnvironmentsNameNoProject(t *testing.T) {
+	t.Parallel()
+	a := newAsked(t, `{"name": "Spark", "variables": {}, "items": []}`)
+	for want, args := range map[string][]string{
+		`PUT /api/v1/environments/Spark {"description":"","variables":{"A":"1"}}`: {"set", "Spark", "A=1"},
+		"DELETE /api/v1/environments/Spark":                                       {"delete", "Spark"},
+		"GET /api/v1/environments":                                                {},
+	} {
+		code, _, errs := cmd(t, "", append([]string{"environments", "--global", "--server", a.URL}, args...)...)
+		if got := strings.TrimSpace(a.last()); code != exitOK || !strings.HasPrefix(got, want) {
+			t.Errorf("%v = %d %q, asked %s, want %s", args, code, errs, got, want)
+		}
+	}
+	if code, _, errs := cmd(t, "", "environments", "--global", "sales", "--server", a.URL); code != exitUsage {
+		t.Errorf("a project with --global = %d %q", code, errs)
+	}
+}

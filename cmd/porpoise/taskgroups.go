@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,9 +30,13 @@ func (c *cli) taskGroupsCommand() *cobra.Command {
 			}
 			rows := make([][]string, len(items))
 			for i, g := range items {
-				rows[i] = []string{g.Name, fmt.Sprint(g.Size), fmt.Sprint(g.Used), fmt.Sprint(g.Waiting), g.Description}
+				rate := ""
+				if g.Rate != nil {
+					rate = fmt.Sprintf("%d/%s", g.Rate.Tasks, g.Rate.Per)
+				}
+				rows[i] = []string{g.Name, fmt.Sprint(g.Size), rate, fmt.Sprint(g.Used), fmt.Sprint(g.Waiting), g.Description}
 			}
-			return c.show(items, []string{"TASK GROUP", "SIZE", "USED", "WAITING", "DESCRIPTION"}, rows)
+			return c.show(items, []string{"TASK GROUP", "SIZE", "RATE", "USED", "WAITING", "DESCRIPTION"}, rows)
 		}),
 		ValidArgsFunction: c.completeProjectArg,
 	}
@@ -43,6 +49,11 @@ func (c *cli) showTaskGroup(g client.TaskGroupDetail) error {
 	if c.output != "json" {
 		if _, err := fmt.Fprintf(c.out, "%s: %d of %d places are taken, %d tasks wait\n", g.Name, g.Used, g.Size, g.Waiting); err != nil {
 			return err
+		}
+		if g.Rate != nil {
+			if _, err := fmt.Fprintf(c.out, "%d of %d tasks have started within %s\n", g.Started, g.Rate.Tasks, g.Rate.Per); err != nil {
+				return err
+			}
 		}
 	}
 	rows := make([][]string, len(g.Tasks))
@@ -60,14 +71,18 @@ func (c *cli) showTaskGroup(g client.TaskGroupDetail) error {
 }
 
 func (c *cli) setTaskGroupCommand() *cobra.Command {
-	var size int
-	var description string
+	var wish client.TaskGroupWish
+	var rate string
 	cmd := &cobra.Command{
 		Use:   "set PROJECT GROUP",
-		Short: "Make a task group, or change its size at once",
+		Short: "Make a task group, or change its size and rate at once",
 		Args:  cobra.ExactArgs(2),
 		RunE: c.calling(func(ctx context.Context, cl *client.Client, args []string) error {
-			g, err := cl.PutTaskGroup(ctx, args[0], args[1], size, description)
+			var err error
+			if wish.Rate, err = parseRate(rate); err != nil {
+				return err
+			}
+			g, err := cl.PutTaskGroup(ctx, args[0], args[1], wish)
 			if err != nil {
 				return err
 			}
@@ -78,10 +93,24 @@ func (c *cli) setTaskGroupCommand() *cobra.Command {
 			return err
 		}),
 	}
-	cmd.Flags().IntVar(&size, "size", 0, "how many places there are; 0 gives none")
-	cmd.Flags().StringVar(&description, "description", "", "what it is for, for people")
+	cmd.Flags().IntVar(&wish.Size, "size", 0, "how many places there are; 0 gives none")
+	cmd.Flags().StringVar(&wish.Description, "description", "", "what it is for, for people")
+	cmd.Flags().StringVar(&rate, "rate", "", "how many tasks may start in a time, such as 100/1m; without it there is no such limit")
 	_ = cmd.MarkFlagRequired("size")
 	return cmd
+}
+
+// parseRate reads a rate such as 100/1m; nil for none. The server checks its bounds.
+func parseRate(text string) (*client.Rate, error) {
+	if text == "" {
+		return nil, nil
+	}
+	tasks, per, ok := strings.Cut(text, "/")
+	n, err := strconv.Atoi(tasks)
+	if !ok || err != nil {
+		return nil, fmt.Errorf("--rate %q: want a number of tasks, a slash and a time, such as 100/1m", text)
+	}
+	return &client.Rate{Tasks: n, Per: per}, nil
 }
 
 func (c *cli) deleteTaskGroupCommand() *cobra.Command {

@@ -115,6 +115,9 @@ func (e *Engine) CommitOnce(ctx context.Context) (turns int, away bool) {
 	woke, given := false, false
 	for i, err := range e.Store.Commit(ctx, e.batch) {
 		settled = i + 1
+		if err == nil {
+			e.groups.pace(e.batch[i].Next)
+		}
 		woke, given = woke || err == nil && e.batch[i].Woke, given || err == nil && e.batch[i].Given
 		away = e.settle(batch[i], err) || away
 	}

@@ -47,7 +47,9 @@ type Store interface {
 	// Enter asks for a place for each instance under the limit of its workflow.
 	Enter(ctx context.Context, entries []sql.Entry) (answers []sql.Admission, woke bool, err error)
 	// EnterGroups asks for places of task groups for ready tasks.
-	EnterGroups(ctx context.Context, entries []sql.TaskEntry) (answers []sql.Admission, given bool, err error)
+	EnterGroups(ctx context.Context, now dag.Millis, entries []sql.TaskEntry) (sql.Entered, error)
+	// PaceGroups lets tasks go that the rates of their groups held back, and returns when to ask again, by group.
+	PaceGroups(ctx context.Context, now dag.Millis, groups []int64) (next map[int64]dag.Millis, err error)
 	// Given returns the places that were given to tasks of the owner since the last call.
 	Given(ctx context.Context, owner string) ([]sql.TaskPlace, error)
 	// ExtendAttempts gives running attempts of the owner more time.

@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,10 +43,32 @@ type groupQueue struct {
 	mu      sync.Mutex // guards what follows
 	asking  []groupKey
 	waiting map[groupKey]groupAsk
+	next    map[int64]dag.Millis // by group: when its rate lets more tasks go, here or on another master
 }
 
 func newGroupQueue() *groupQueue {
-	return &groupQueue{some: make(chan struct{}, 1), waiting: make(map[groupKey]groupAsk)}
+	return &groupQueue{some: make(chan struct{}, 1), waiting: make(map[groupKey]groupAsk), next: make(map[int64]dag.Millis)}
+}
+
+// pace notes when the rates of groups let more tasks go.
+func (q *groupQueue) pace(next map[int64]dag.Millis) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	maps.Copy(q.next, next)
+}
+
+// due takes the groups whose rates let more tasks go by now.
+func (q *groupQueue) due(now dag.Millis) (ids []int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for id, at := range q.next {
+		if at <= now {
+			ids = append(ids, id)
+			delete(q.next, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }
 
 func (q *groupQueue) ask(ask groupAsk) {
@@ -112,7 +136,7 @@ func (q *groupQueue) answered(instance int64, task int, name int64) (groupAsk, b
 func (q *groupQueue) waits() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.waiting) > 0
+	return len(q.waiting)+len(q.next) > 0
 }
 
 // askGroup asks for the places of a ready task, whose state is committed.
@@ -188,14 +212,15 @@ func (e *Engine) GroupOnce(ctx context.Context) (away bool) {
 		for i := range asks {
 			entries[i] = asks[i].entry
 		}
-		answers, _, err := e.Store.EnterGroups(ctx, entries)
+		entered, err := e.Store.EnterGroups(ctx, dag.MillisOf(e.Now()), entries)
 		if err != nil {
 			e.log.Warn("places of task groups not asked for", "tasks", len(asks), "error", err)
 			e.groups.again()
 			return true
 		}
+		e.groups.pace(entered.Next)
 		for i, entry := range entries {
-			switch answers[i] {
+			switch entered.Answers[i] {
 			case sql.Admitted:
 				e.placed(entry.InstanceID, entry.Task, entry.Ask)
 			case sql.NotOwned:
@@ -206,6 +231,18 @@ func (e *Engine) GroupOnce(ctx context.Context) (away bool) {
 	}
 	if !e.groups.waits() {
 		return false
+	}
+	now := dag.MillisOf(e.Now())
+	if due := e.groups.due(now); len(due) > 0 {
+		next, err := e.Store.PaceGroups(ctx, now, due)
+		if err != nil {
+			e.log.Warn("rates of task groups not looked at", "groups", len(due), "error", err)
+			for _, id := range due {
+				e.groups.pace(map[int64]dag.Millis{id: now})
+			}
+			return true
+		}
+		e.groups.pace(next)
 	}
 	given, err := e.Store.Given(ctx, e.Owner)
 	if err != nil {

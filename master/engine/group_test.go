@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/internal/rpc"
@@ -225,4 +226,50 @@ func TestAHeavyTaskIsNotStarved(t *testing.T) {
 	c.want("its turn", c.tasks("a", three, last[0]), "dispatched ready")
 	c.end(three, dag.AttemptSuccess)
 	c.want("what never fits holds nobody up", c.tasks("a", four, last[0], last[1]), "ready dispatched dispatched")
+}
+
+func TestARateHoldsAcrossMastersAndTheirEnds(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 3)
+	_, _, err := c.store.PutTaskGroup(t.Context(), sql.TaskGroup{
+		ProjectID: c.project.ID, Name: "Cluster", Size: 100, Rate: sql.Rate{Tasks: 2, Per: time.Minute},
+	})
+	c.must(err)
+	ids := c.run(c.save(grouped), 6)
+	c.want("at first", c.tasks("a", ids...), "dispatched dispatched ready ready ready ready")
+	c.end(ids[0], dag.AttemptSuccess)
+	c.want("a free place lets nobody go", c.tasks("a", ids...), "success dispatched ready ready ready ready")
+
+	// Two masters end: what they had let go is not counted again.
+	heir := c.masters[2]
+	for _, dead := range c.masters[:2] {
+		taken, err := c.store.TakeOver(t.Context(), dead.Owner, heir.Owner, 100)
+		c.must(err)
+		heir.Admit(taken)
+	}
+	c.masters = []*Engine{heir}
+	c.now = c.now.Add(time.Minute - time.Millisecond)
+	c.rest()
+	c.want("just before a minute", c.tasks("a", ids[1:]...), "dispatched ready ready ready ready")
+	c.now = c.now.Add(time.Millisecond)
+	c.rest()
+	c.want("after a minute", c.tasks("a", ids[1:]...), "dispatched dispatched dispatched ready ready")
+	c.end(ids[2], dag.AttemptFailed)
+	c.now = c.now.Add(time.Minute)
+	c.rest()
+	c.want("after two", c.tasks("a", ids[1:]...), "dispatched retry_wait dispatched dispatched dispatched")
+	for _, id := range []int64{ids[1], ids[3], ids[4], ids[5]} {
+		c.end(id, dag.AttemptSuccess)
+	}
+	c.nothingElse(ids[2])
+}
+
+// nothingElse says that only one task is left, which has no place.
+func (c *cluster) nothingElse(id int64) {
+	c.t.Helper()
+	g, err := c.store.TaskGroup(c.t.Context(), c.project.ID, "cluster")
+	c.must(err)
+	if g.Used != 0 || g.Waiting != 0 {
+		c.t.Errorf("%d places are used and %d tasks wait, while instance %d waits for its retry", g.Used, g.Waiting, id)
+	}
 }

@@ -47,3 +47,27 @@ func environmentsReachInstances(t *testing.T, b *bench) {
 		t.Errorf("an environment of a deleted project is %v, want ErrNotFound", err)
 	}
 }
+
+func environmentsOfAllProjectsComeWithEach(t *testing.T, b *bench) {
+	put := func(project int64, name, value string) {
+		t.Helper()
+		_, err := b.PutEnvironment(b.ctx, sql.Environment{ProjectID: project, Name: name, Variables: map[string]string{"A": value}})
+		b.must(err)
+	}
+	put(sql.AllProjects, "Prod", "all")
+	put(sql.AllProjects, "test", "all")
+	put(b.project.ID, "prod", "own")
+	b.begin()
+	for _, c := range b.claim("m1:a") {
+		if c.Environments["prod"]["A"] != "own" || c.Environments["test"]["A"] != "all" || len(c.Environments) != 2 {
+			t.Errorf("the instance sees %v", c.Environments)
+		}
+	}
+	if list, err := b.Environments(b.ctx, b.project.ID); err != nil || len(list) != 1 {
+		t.Errorf("the project's own are %+v, %v", list, err)
+	}
+	b.must(b.DeleteEnvironment(b.ctx, sql.AllProjects, "PROD"))
+	if list, err := b.Environments(b.ctx, sql.AllProjects); err != nil || len(list) != 1 || list[0].Name != "test" {
+		t.Errorf("those of all projects are %+v, %v", list, err)
+	}
+}

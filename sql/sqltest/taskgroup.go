@@ -46,9 +46,9 @@ func placesOfAGroupComeAndGo(t *testing.T, b *bench) {
 	three.Turn = -1
 	enter := func(es ...sql.TaskEntry) []sql.Admission {
 		t.Helper()
-		answers, _, err := b.EnterGroups(b.ctx, es)
+		got, err := b.EnterGroups(b.ctx, 1, es)
 		b.must(err)
-		return answers
+		return got.Answers
 	}
 	b.want("no such group", enter(one), []sql.Admission{sql.NoGroup})
 	g, made, err := b.PutTaskGroup(b.ctx, sql.TaskGroup{ProjectID: b.project.ID, Name: "Cluster", Description: "the big one", Size: 1})
@@ -133,9 +133,9 @@ func neverMoreThanTheSize(t *testing.T, b *bench) {
 			return own.commit(tr)
 		}
 		todo.Go(func() {
-			answers, _, err := own.EnterGroups(own.ctx, entries)
-			for i := range answers {
-				if answers[i] == sql.Admitted && err == nil {
+			got, err := own.EnterGroups(own.ctx, 1, entries)
+			for i := range got.Answers {
+				if got.Answers[i] == sql.Admitted && err == nil {
 					err = run(entries[i].InstanceID)
 				}
 			}

@@ -12,8 +12,24 @@ type TaskGroup struct {
 	Size        int    `json:"size"`
 	Used        int    `json:"used"`
 	Waiting     int    `json:"waiting"`
+	Rate        *Rate  `json:"rate,omitempty"`
+	Started     int    `json:"started,omitempty"` // within the last Per of the rate
+	NextAt      Time   `json:"next_at,omitzero"`
 	CreatedAt   Time   `json:"created_at"`
 	UpdatedAt   Time   `json:"updated_at"`
+}
+
+// Rate is how many tasks may start in any stretch of time that is Per long.
+type Rate struct {
+	Tasks int    `json:"tasks"`
+	Per   string `json:"per"` // such as 1m
+}
+
+// TaskGroupWish is what a task group is to be.
+type TaskGroupWish struct {
+	Size        int    `json:"size"`
+	Description string `json:"description,omitempty"`
+	Rate        *Rate  `json:"rate,omitempty"` // nil is none
 }
 
 // GroupTask is a task that has places of a group, or waits for them.
@@ -50,11 +66,10 @@ func (c *Client) TaskGroup(ctx context.Context, project, name string) (TaskGroup
 	return out, err
 }
 
-// PutTaskGroup makes a group, or changes its size and description.
-func (c *Client) PutTaskGroup(ctx context.Context, project, name string, size int, description string) (TaskGroup, error) {
+// PutTaskGroup makes a group, or changes what it is.
+func (c *Client) PutTaskGroup(ctx context.Context, project, name string, g TaskGroupWish) (TaskGroup, error) {
 	var out TaskGroup
-	body := map[string]any{"size": size, "description": description}
-	_, err := c.do(ctx, call{method: http.MethodPut, path: taskGroupPath(project, name), body: body}, &out)
+	_, err := c.do(ctx, call{method: http.MethodPut, path: taskGroupPath(project, name), body: g}, &out)
 	return out, err
 }
 

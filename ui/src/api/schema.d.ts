@@ -268,6 +268,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/environments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the environments of all projects
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["list-global-environments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/environments/{environment}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Make an environment of all projects, or change its variables
+         * @description For admins.
+         */
+        put: operations["put-global-environment"];
+        post?: never;
+        /**
+         * Delete an environment of all projects
+         * @description For admins.
+         */
+        delete: operations["delete-global-environment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances": {
         parameters: {
             query?: never;
@@ -3035,6 +3079,12 @@ export interface components {
                 [key: string]: string;
             };
         };
+        EnvironmentBody: {
+            description?: string;
+            variables: {
+                [key: string]: string;
+            };
+        };
         Event: {
             /**
              * Format: date-time
@@ -4215,12 +4265,6 @@ export interface components {
             /** @description A date 2026-12-25, a range 2026-12-24..2027-01-06, a day of every year 12-25, or a day of the week such as saturday. */
             days: string[];
         };
-        PutEnvironmentBody: {
-            description?: string;
-            variables: {
-                [key: string]: string;
-            };
-        };
         PutListenerBody: {
             description?: string;
             /** @description Absent is true. What happens meanwhile is not delivered later. */
@@ -4302,11 +4346,19 @@ export interface components {
         };
         PutTaskGroupBody: {
             description?: string;
+            /** @description How many tasks may start in a time; absent is as many as there are places. */
+            rate?: components["schemas"]["Rate"];
             /**
              * Format: int64
              * @description How many places there are; 0 gives none.
              */
             size: number;
+        };
+        Rate: {
+            /** @description 1s to 1d, such as 1m. */
+            per: string;
+            /** Format: int64 */
+            tasks: number;
         };
         Rebalance: {
             cause: string;
@@ -5077,10 +5129,23 @@ export interface components {
             description: string;
             name: string;
             /**
+             * Format: date-time
+             * @description When the rate lets the next task start, where it does not now.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            next_at?: string;
+            /** @description How many tasks may start in a time; absent is as many as there are places. */
+            rate?: components["schemas"]["Rate"];
+            /**
              * Format: int64
              * @description How many places there are; 0 gives none.
              */
             size: number;
+            /**
+             * Format: int64
+             * @description How many started within the last per of the rate.
+             */
+            started?: number;
             /**
              * Format: date-time
              * @example 2026-11-21T12:00:00.000Z
@@ -5106,10 +5171,23 @@ export interface components {
             description: string;
             name: string;
             /**
+             * Format: date-time
+             * @description When the rate lets the next task start, where it does not now.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            next_at?: string;
+            /** @description How many tasks may start in a time; absent is as many as there are places. */
+            rate?: components["schemas"]["Rate"];
+            /**
              * Format: int64
              * @description How many places there are; 0 gives none.
              */
             size: number;
+            /**
+             * Format: int64
+             * @description How many started within the last per of the rate.
+             */
+            started?: number;
             /** @description Those that have places, then those that wait, in the order of their turn; 200 at most. */
             tasks: components["schemas"]["GroupTask"][];
             /**
@@ -6525,6 +6603,279 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["WorkerDetail"];
                 };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-global-environments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListEnvironment"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "put-global-environment": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                environment: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EnvironmentBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Environment"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-global-environment": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                environment: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Bad Request */
             400: {
@@ -10925,7 +11276,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["PutEnvironmentBody"];
+                "application/json": components["schemas"]["EnvironmentBody"];
             };
         };
         responses: {

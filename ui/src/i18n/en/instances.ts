@@ -192,6 +192,7 @@ export const instances = {
   "why.placeReplaced": "instance {{instance}} takes its place",
   "why.noTaskGroup": "{{task}} waits for task group {{task_group}}, which the project does not have",
   "why.taskGroupFull": "{{task}} waits for task group {{task_group}}: {{used}} of {{size}} places are taken, {{ahead}} before it",
+  "why.taskGroupRate": "{{task}} waits for task group {{task_group}}, which starts at most {{tasks}} tasks in {{per}}; {{ahead}} before it",
   "why.taskGroupSmall": "{{task}} needs {{weight}} places, and task group {{task_group}} has {{size}} in all",
   "why.taskGroupStopped": "{{task}} waits for task group {{task_group}}, which gives no place: its size is 0",
   "why.holdsTaskGroup": "{{task}} of instance {{instance}} has {{weight}}",

@@ -192,6 +192,7 @@ export const instances: Record<keyof typeof en, string> = {
   "why.placeReplaced": "实例 {{instance}} 将取代它",
   "why.noTaskGroup": "{{task}} 在等待任务组 {{task_group}},但项目中没有该任务组",
   "why.taskGroupFull": "{{task}} 在等待任务组 {{task_group}}:{{size}} 个名额已占用 {{used}} 个,前面还有 {{ahead}} 个任务",
+  "why.taskGroupRate": "{{task}} 在等待任务组 {{task_group}}:每 {{per}} 最多启动 {{tasks}} 个任务,前面还有 {{ahead}} 个任务",
   "why.taskGroupSmall": "{{task}} 需要 {{weight}} 个名额,而任务组 {{task_group}} 总共只有 {{size}} 个",
   "why.taskGroupStopped": "{{task}} 在等待任务组 {{task_group}},其大小为 0,不提供名额",
   "why.holdsTaskGroup": "实例 {{instance}} 的 {{task}} 占用 {{weight}} 个名额",
