@@ -12,7 +12,7 @@ BEFORE ?= HEAD~1
 export CGO_ENABLED ?= 0
 GO_FILES := $(shell git ls-files '*.go' 2>/dev/null)
 
-.PHONY: help run build console compose test check format vet lint generated race tests test-console test-mysql bench bench-rebalance bench-schedules bench-failover bench-outage bench-console demo-real sim mixed mutants chaos chaos-smoke crash-matrix planted clean
+.PHONY: help run build console compose test check format vet lint generated race tests test-console test-mysql bench bench-rebalance bench-schedules bench-failover bench-outage bench-console demo-real sim mixed soak mutants chaos chaos-smoke crash-matrix planted clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 16
@@ -114,7 +114,12 @@ mixed: ## Run today's binary beside that of an earlier commit, in both orders (B
 	git worktree add -q --detach "$$dir/tree" $(BEFORE) && (cd "$$dir/tree" && go build -trimpath -o "$$dir/porpoise" ./cmd/porpoise) && \
 	PORPOISE_TEST_BEFORE="$$dir/porpoise" go test -count=1 -timeout 10m -tags mixed -run 'TestAVersionWorks|TestANodeIsUpgraded' ./bench/site
 
-mutants: ## Plant faults in the core and in the barrier; every one must be caught by its tests
+# Both tests of random runs play this many of each of their four parts: 200,000 in all.
+CHECKS ?= 25000
+soak: ## Play 200,000 random definitions with random ends, crashes and takeovers (half an hour; CHECKS=... of each eighth)
+	go test -count=1 -timeout 6h -v -run TestRandomRuns ./dag -rapid.checks=$(CHECKS) -rapid.nofailfile -rapid.shrinktime=5m
+
+mutants: ## Plant faults in the core, its dates and filters, and in the barrier; every one must be caught by its tests
 	go run ./internal/house/mutants
 
 # Four runs of 250 faults each, the last on SQLite: 1,000 in all, each class of 16 some 60 times.

@@ -28,12 +28,16 @@ func (a *auditor) checkPolicy(before *Instance, r Attempt) {
 	def, t := &a.plan.Definition.Tasks[r.Task], &a.in.Tasks[r.Task]
 	used := before.Tasks[r.Task].Retries
 	want := slowRetried(def, r, used)
+	gone := def.OnLost == OnLostFail && slices.Contains([]Reason{"runner_lost", "worker_restarted", "lease_ended"}, r.Reason)
+	final := gone || r.Reason == ReasonSecret // nothing can follow
 	switch {
+	case final && r.State == AttemptFailed && t.State != TaskFailed && !t.State.Final():
+		a.fail("task %d is %s after %+v, which nothing follows", r.Task, t.State, r)
 	case t.State == TaskRetryWait && r.State != AttemptSuccess && !want:
 		a.fail("task %d is retried after %+v, its policy says no: %+v", r.Task, r, def.Retry)
 	case t.State == TaskFailed && t.Reason == ReasonNotRetried && (want || used >= slowRetries(def)):
 		a.fail("task %d is not retried after %+v, its policy says yes: %+v", r.Task, r, def.Retry)
-	case t.State == TaskFailed && r.State == AttemptFailed && t.Reason != ReasonNotRetried && used < slowRetries(def) && a.in.State != InstanceStopping && !a.in.State.Final() && before.State != InstanceStopping && a.plan.rules[r.Task].branches == nil && def.Type != TypeApproval:
+	case t.State == TaskFailed && r.State == AttemptFailed && t.Reason != ReasonNotRetried && used < slowRetries(def) && a.in.State != InstanceStopping && !a.in.State.Final() && before.State != InstanceStopping && !final && a.plan.rules[r.Task].branches == nil && def.Type != TypeApproval:
 		a.fail("task %d failed after %+v with retries left and says %q", r.Task, r, t.Reason)
 	case r.State == AttemptLost && def.OnLost == OnLostFail && !t.State.Final() && r.Reason == ReasonWorkerLost:
 		a.fail("task %d is %s after its worker was lost", r.Task, t.State)

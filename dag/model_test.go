@@ -72,6 +72,7 @@ func (a *auditor) step(ev Input) Effects {
 	for _, row := range fx.Attempts {
 		a.checkAttempt(before, row)
 	}
+	a.checkCached(ev, before, fx)
 	a.carryOut(fx)
 	for _, row := range fx.Attempts {
 		if row.KillReason != "" && row.Worker != "" && !a.killed[row.Token] {
@@ -116,6 +117,7 @@ func (a *auditor) checkWritten(ev Input, before *Instance, fx Effects) {
 		latest[r.Task] = r
 	}
 	_, begin := ev.(Begin)
+	begin = begin && a.in.Round == 1
 	for i := range a.in.Tasks {
 		was, is := before.Tasks[i], a.in.Tasks[i]
 		if !written[i] && (!reflect.DeepEqual(row(was), row(is)) || begin && !fx.Stale && is.State != "") {
@@ -174,7 +176,7 @@ func (a *auditor) checkTransitions(ev Input, before *Instance, fx Effects) {
 		a.began, a.stopped, a.overTime = a.now, false, false
 		clear(a.retries)
 		clear(a.dueAt)
-	} else if before.StartedAt == 0 {
+	} else if before.StartedAt == 0 || before.State == InstanceSerialWait {
 		a.began = a.now
 	}
 }
@@ -281,7 +283,7 @@ func (a *auditor) checkNewAttempt(before *Instance, r Attempt, round *tally) {
 		a.fail("new attempt %+v while the instance is %s", r, a.in.State)
 	}
 	here := def.Type == TypeWait || def.Type == TypeSwitch || def.Type == TypeConditions || def.Type == TypeSubWorkflow || def.Type == TypeDynamic || def.Type == TypeDependent || def.Type == TypeApproval
-	if here != (r.Worker == "") || r.Worker != "" && (was.State != TaskReady || before.State != InstanceRunning) {
+	if r.CachedFrom == 0 && here != (r.Worker == "") || r.Worker != "" && (was.State != TaskReady || before.State != InstanceRunning) {
 		a.fail("new attempt %+v of task that was %s, instance %s", r, was.State, before.State)
 	}
 	if round.attempts > max(1, def.Repeat.Max)*(1+slowRetries(def)+1)+round.returned {
@@ -385,7 +387,7 @@ func (a *auditor) checkWhole() {
 	if open != a.in.open() || active != a.in.active {
 		a.fail("counted open %d, active %d; kept %d, %d", open, active, a.in.open(), a.in.active)
 	}
-	if a.in.State.Final() != (open == 0) || a.in.State == InstancePaused && active > 0 || a.in.State == InstancePausing && active == 0 {
+	if a.in.State.Final() != (open == 0) && a.in.State != InstanceSerialWait || a.in.State == InstancePaused && active > 0 || a.in.State == InstancePausing && active == 0 {
 		a.fail("instance is %s with %d open and %d active tasks", a.in.State, open, active)
 	}
 	if a.in.State.Final() {
@@ -403,7 +405,7 @@ func (a *auditor) checkNeeds(i int) {
 	t := &a.in.Tasks[i]
 	fate := slowFate(a.plan, a.in, i)
 	switch {
-	case t.State == TaskWaiting && fate != "wait" && (a.plan.Definition.Tasks[i].Compensates == 0 || !a.undoing()):
+	case t.State == TaskWaiting && fate != "wait" && a.in.State != InstanceSerialWait && (a.plan.Definition.Tasks[i].Compensates == 0 || !a.undoing()):
 		a.fail("task %d waits, its rule says %s", i, fate)
 	case t.Round != a.in.Round:
 	case t.State == TaskUpstreamFailed && fate != "block":

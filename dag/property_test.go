@@ -31,6 +31,9 @@ func playMany(t *testing.T, stops bool) {
 			t.Parallel()
 			rapid.Check(t, func(t *rapid.T) {
 				w := newWorld(t, stops)
+				if die(t, "after another", 6) == 0 {
+					w = w.again()
+				}
 				w.play()
 				w.deliver()
 			})
@@ -65,7 +68,27 @@ func newWorld(t *rapid.T, stops bool) *world {
 		o.StartTasks = rapid.SliceOfN(rapid.IntRange(0, n-1), 1, 3).Draw(t, "start")
 		o.Scope = draw(t, "scope", []Scope{"", ScopeOnly, ScopeUpstream, ScopeDownstream})
 	}
-	return &world{auditor: newAuditor(t, plan, NewInstance(plan, 7, o)), stops: stops}
+	in := NewInstance(plan, 7, o)
+	in.Limited = die(t, "limited", 4) == 0
+	return &world{auditor: newAuditor(t, plan, in), stops: stops}
+}
+
+// again plays an instance to its end, and gives one that runs it again and takes over what it may.
+func (w *world) again() *world {
+	w.step(Begin{})
+	w.deliver()
+	var from []int
+	for i := range w.in.Tasks {
+		if w.in.Tasks[i].State != "" && die(w.t, "from", 12) == 0 {
+			from = append(from, i)
+		}
+	}
+	if len(w.in.PlanRerun(nil, from)) == 0 {
+		return newWorld(w.t, w.stops) // it was of nothing but what undoes a task
+	}
+	in := rerunOf(w.in, nil, from)
+	in.Limited = w.in.Limited
+	return &world{auditor: newAuditor(w.t, w.plan, in), stops: w.stops}
 }
 
 // die draws a number from 0 to most, all alike: rapid itself prefers small ones, which
@@ -124,11 +147,14 @@ func drawPlan(t *rapid.T) *Plan {
 			task.Repeat = Repeat{Until: draw(t, "until", untils), Max: 1 + die(t, "max", 3), Delay: time.Duration(die(t, "again", 4)) * time.Second}
 			task.Outputs = []string{"n"}
 		}
+		if task.Type == "shell" && task.Repeat.Max == 0 && die(t, "cached", 1) == 0 {
+			task.Cache.MaxAge = time.Minute
+		}
 		task.Timeout = drawTimeout(t, 1)
 		if die(t, "joins", 2) == 0 {
 			task.Join = string(draw(t, "join", joinRules[:]))
 		}
-		if task.Spec == nil && len(task.Needs) > 0 {
+		if len(task.Needs) > 0 {
 			drawRules(t, &task)
 		}
 		def.Tasks = append(def.Tasks, task)
@@ -224,6 +250,7 @@ func drawBranches(t *rapid.T, def *Definition) {
 		if cases == nil {
 			cases = []Case{{When: "false"}}
 		}
+		task.Cache = Cache{}
 		if len(task.Needs) > 0 && die(t, "looks up", 1) == 0 {
 			task.Type, task.Spec = TypeConditions, &ConditionsSpec{Cases: cases, Else: other}
 		} else {
@@ -244,9 +271,15 @@ func drawTimeout(t *rapid.T, rare int) Timeout {
 
 // play makes random moves.
 func (w *world) play() {
-	w.step(Begin{})
+	if w.in.Limited && die(w.t, "full", 1) == 0 {
+		w.step(Queue{})
+	} else {
+		w.step(Begin{})
+	}
 	for range die(w.t, "steps", maxSteps) {
-		switch die(w.t, "move", 19) {
+		switch die(w.t, "move", 21) {
+		case 20, 21:
+			w.recall()
 		case 0, 1, 2, 3, 4, 5:
 			w.assign()
 		case 6, 7, 8:
@@ -263,8 +296,10 @@ func (w *world) play() {
 			w.pass(time.Duration(die(w.t, "ms", 12000)) * time.Millisecond)
 		case 15:
 			w.nonsense()
+			w.place()
 		case 16, 17:
 			w.control()
+			w.childAgain()
 		case 18:
 			w.crash()
 		case 19: // the clock is set back a little
@@ -285,6 +320,15 @@ func (w *world) pick(label string, fits func(t *TaskInstance) bool) int {
 		return -1
 	}
 	return draw(w.t, label, list)
+}
+
+// place lets an instance begin that waits for its place.
+func (w *world) place() (waited bool) {
+	waited = w.in.State == InstanceSerialWait
+	if waited {
+		w.step(Begin{})
+	}
+	return waited
 }
 
 func (w *world) assign() {
@@ -320,16 +364,31 @@ func (w *world) report() {
 	a := w.in.Tasks[i].Attempt
 	w.step(Report{
 		Task: i, Number: a.Number, Token: a.Token, State: state, ExitCode: die(w.t, "code", 4),
+		Reason:     drawReason(w.t, state),
 		StartedAt:  w.now + Millis(die(w.t, "skew", 10000)-5000),
 		FinishedAt: w.now + Millis(die(w.t, "skew", 10000)-5000),
 		Outputs:    map[string]string{"n": fmt.Sprint(a.Number)},
 	})
 }
 
+// drawReason is what a worker gives as the reason of a failure now and then.
+func drawReason(t *rapid.T, state AttemptState) Reason {
+	if state != AttemptFailed || die(t, "has a reason", 3) > 0 {
+		return ""
+	}
+	return draw(t, "reason", append(lostReasons[:], ReasonSecret, ReasonSecret))
+}
+
 func (w *world) lose() {
-	if i := w.pick("lose", held); i >= 0 {
-		a := w.in.Tasks[i].Attempt
-		w.step(Lost{Task: i, Number: a.Number, Token: a.Token})
+	i := w.pick("lose", held)
+	if i < 0 {
+		return
+	}
+	a := w.in.Tasks[i].Attempt
+	ev := Lost{Task: i, Number: a.Number, Token: a.Token, GiveUp: die(w.t, "give up", 5) == 0}
+	w.step(ev)
+	if t := &w.in.Tasks[i]; ev.GiveUp && (t.State != TaskFailed || t.Reason != ReasonUnanswered) {
+		w.fail("task %d was given up and is %s %s", i, t.State, t.Reason)
 	}
 }
 
@@ -396,6 +455,7 @@ func (w *world) nonsense() {
 	case 2:
 		ev = Lost{Task: i, Number: number, Token: "nobody's"}
 	case 3:
+		stale = w.in.State != InstanceSerialWait
 		ev = Begin{}
 	case 4: // a task that is not offered
 		if i >= 0 && i < len(w.in.Tasks) && w.queue[i] {
@@ -483,6 +543,9 @@ func (w *world) deliver() {
 		if w.in.State == InstancePausing || w.in.State == InstancePaused {
 			w.wishes++
 			w.step(Control{ID: w.wishes, Verb: VerbResume})
+			continue
+		}
+		if w.place() {
 			continue
 		}
 		ready := w.pick("ready", func(t *TaskInstance) bool { return offered(t) && w.in.State == InstanceRunning })

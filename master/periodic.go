@@ -22,6 +22,8 @@ const (
 	// placesEvery is how often places are looked for that were given back without a word: the
 	// transactions leave none, so that this is for what nobody thought of.
 	placesEvery = 10 * time.Second
+	// retireEvery is how often instances are looked for that need not be kept any more.
+	retireEvery = 10 * time.Minute
 	// maxSweeps bounds the batches of one sweep: what is left waits for the next.
 	maxSweeps = 20
 	// firesKept is how long the fires of schedules have rows of their own; their sums stay.
@@ -31,6 +33,11 @@ const (
 // Sweeper deletes a small batch of rows that have outlived their use and returns how many.
 type Sweeper interface {
 	Sweep(ctx context.Context) (int, error)
+	// Retire deletes a batch of the instances and backfills that ended until a moment.
+	Retire(ctx context.Context, until dag.Millis) (int, error)
+	// Surplus returns the workflows that have more instances than each, of which RetireSurplus deletes a batch.
+	Surplus(ctx context.Context, each int) ([]int64, error)
+	RetireSurplus(ctx context.Context, workflow int64, each int) (int, error)
 	// SweepPlaces mends what no transaction should have left behind under the limits, and returns how much.
 	SweepPlaces(ctx context.Context) (int, error)
 	// SweepFires deletes a small batch of fires that were planned before a moment, and keeps their sums.
@@ -52,6 +59,7 @@ func (m *Master) periodic(ctx context.Context) error {
 		{"sweep", sweepEvery, func() { m.sweep(ctx) }},
 		{"places", placesEvery, func() { m.sweepPlaces(ctx) }},
 		{"plan", schedule.PlanEvery, func() { m.plan(ctx) }},
+		{"retire", retireEvery, func() { m.retire(ctx) }},
 	} {
 		// A run that is late is skipped, never run beside the one before.
 		_, err := scheduler.NewJob(gocron.DurationJob(job.every), gocron.NewTask(job.do),

@@ -47,7 +47,7 @@ func main() {
 
 func run(ctx context.Context, o options, mariadb string) (err error) {
 	var bursts []int
-	for _, text := range strings.Split(o.bursts, ",") {
+	for text := range strings.SplitSeq(o.bursts, ",") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
 			return fmt.Errorf("bursts %q: %q is no count of schedules", o.bursts, text)

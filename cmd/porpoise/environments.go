@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,17 +34,13 @@ func (c *cli) environmentsCommand() *cobra.Command {
 func (c *cli) setEnvironmentCommand() *cobra.Command {
 	var description string
 	cmd := &cobra.Command{
-		Use:   "set PROJECT ENVIRONMENT [NAME=VALUE ...]",
+		Use:   "set PROJECT ENVIRONMENT [KEY=VALUE ...]",
 		Short: "Make an environment, or give it exactly these variables",
 		Args:  cobra.MinimumNArgs(2),
 		RunE: c.calling(func(ctx context.Context, cl *client.Client, args []string) error {
-			variables := make(map[string]string, len(args)-2)
-			for _, pair := range args[2:] {
-				name, value, ok := strings.Cut(pair, "=")
-				if !ok {
-					return &failure{code: exitUsage, err: fmt.Errorf("%q is not of the form NAME=VALUE", pair)}
-				}
-				variables[name] = value
+			variables, err := parsePairs("variable", args[2:])
+			if err != nil {
+				return err
 			}
 			e, err := cl.PutEnvironment(ctx, args[0], args[1], variables, description)
 			if err != nil {

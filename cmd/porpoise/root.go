@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -70,19 +71,19 @@ func (c *cli) root() *cobra.Command {
 	c.add(root, "work", c.applyCommand(), c.validateCommand(), c.testCommand(), c.importCommand(), c.versionsCommand(), c.diffCommand(), c.restoreCommand(), c.previewCommand(), c.startCommand(), c.scheduleCommand(), c.backfillCommand(), c.instancesCommand(), c.tasksCommand(), c.logsCommand(), c.explainCommand())
 	c.add(root, "work", c.controlCommands()...)
 	c.add(root, "work", c.approvalCommands()...)
-	c.add(root, "cluster", c.projectsCommand(), c.workflowsCommand(), c.taskGroupsCommand(), c.listenersCommand(), c.secretsCommand(), c.environmentsCommand(), c.workersCommand(), c.mastersCommand(), c.slotsCommand(), c.failoversCommand(), c.supervisorCommand(), c.recoveriesCommand(), c.holdCommand(), c.releaseCommand(), c.tokenCommand(), c.readyCommand())
+	c.add(root, "cluster", c.projectsCommand(), c.workflowsCommand(), c.taskGroupsCommand(), c.listenersCommand(), c.secretsCommand(), c.environmentsCommand(), c.cacheCommand(), c.workersCommand(), c.mastersCommand(), c.slotsCommand(), c.failoversCommand(), c.supervisorCommand(), c.recoveriesCommand(), c.holdCommand(), c.releaseCommand(), c.tokenCommand(), c.readyCommand())
 	c.addRoles(root)
 	root.AddCommand(c.backupCommand(), c.forgetRegistryCommand(), c.versionCommand())
 	usageErrors(root)
 	return root
 }
 
-// usageErrors makes a wrong number of arguments a usage error: cobra's own checks give
-// plain ones. A verb that only groups others answers an unknown one with its help.
+// usageErrors makes a wrong number of arguments, and flags that don't go together, usage errors: cobra's own
+// checks give plain ones. A verb that only groups others answers an unknown one with its help.
 func usageErrors(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
-			if err := check(cmd, args); err != nil {
+			if err := cmp.Or(check(cmd, args), cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups()); err != nil {
 				return usagef("%s: %w", cmd.CommandPath(), err)
 			}
 			return nil

@@ -49,6 +49,25 @@ func TestTestTellsWhatCameOtherwise(t *testing.T) {
 	}
 }
 
+func TestTestTellsOfAMissingSecret(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := write(t, dir, "pay.yaml", "name: pay\ntasks:\n  - {name: call, type: shell, script: x, env: {PASSWORD: '${secret.db}'}}\n")
+	write(t, dir, "pay.test.yaml", `
+cases:
+  - {name: with it, expect: success}
+  - {name: without it, missing_secrets: [db], expect: success}
+`)
+	code, out, errs := cmd(t, "", "test", file)
+	if code != exitFailed || errs != "" || !strings.Contains(out, "ok    pay: with it\n") || !strings.Contains(out, "FAIL  pay: without it\n") || !strings.Contains(out, "a secret that it names could not be given to it") {
+		t.Errorf("test = %d %q:\n%s", code, errs, out)
+	}
+	write(t, dir, "pay.test.yaml", "cases:\n  - {name: other, missing_secrets: [dbb], expect: success}\n")
+	if code, _, errs := cmd(t, "", "test", file); code == exitOK || !strings.Contains(errs, "cases[0].missing_secrets[0]") || !strings.Contains(errs, `did you mean "db"?`) {
+		t.Errorf("test = %d %q", code, errs)
+	}
+}
+
 func TestTestGivesJSONAndJUnit(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -8,7 +8,6 @@ import (
 
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/document"
-	dates "github.com/porpoise/porpoise/dag/moment"
 )
 
 // firstMoment is when a case starts that says nothing of it, 2026-01-01T00:00:00Z: the same every time.
@@ -99,71 +98,6 @@ func (r *reader) oneCase(field string, t *caseText, each *eachText, results [][]
 	}
 	r.expect(field+".expect", &t.Expect)
 	return c
-}
-
-func (r *reader) facts(field string, t *caseText, each *eachText) dag.Facts {
-	or := func(own, other dag.Moment) dag.Millis {
-		if own == "" {
-			own = other
-		}
-		return own.Millis()
-	}
-	f := dag.Facts{
-		Project: "default", ProjectID: 1, Workflow: r.plan.Definition.Name, WorkflowID: 1, Version: 1,
-		ScheduleTime: or(t.ScheduleTime, each.ScheduleTime), Now: or(t.Now, each.Now), ProjectParams: map[string]string{},
-	}
-	if f.Now == 0 {
-		f.Now = f.ScheduleTime
-	}
-	if f.Now == 0 {
-		f.Now = firstMoment
-	}
-	for _, params := range []document.Entries[document.Text]{each.ProjectParams, t.ProjectParams} {
-		for _, p := range params {
-			f.ProjectParams[p.Name] = string(p.Value)
-		}
-	}
-	f.Secrets = r.secrets(field, t, each)
-	zone, at := t.Timezone, field+".timezone"
-	if zone == "" {
-		zone, at = each.Timezone, "each.timezone"
-	}
-	if zone != "" {
-		location, err := dates.Location(zone)
-		if err != nil {
-			r.fail(at, document.CodeInvalid, err.Error(), zone)
-		}
-		f.Location = location
-	}
-	return f
-}
-
-// secrets are the values of all secrets that the workflow names: those that are given, and made-up ones.
-func (r *reader) secrets(field string, t *caseText, each *eachText) map[string]string {
-	values := map[string]string{}
-	var known []string
-	for i := range r.names {
-		for _, name := range r.plan.Secrets(i) {
-			if _, twice := values[name]; !twice {
-				values[name] = "secret-" + name
-				known = append(known, name)
-			}
-		}
-	}
-	for k, given := range []document.Entries[document.Text]{each.Secrets, t.Secrets} {
-		at := []string{"each", field}[k] + ".secrets"
-		for _, s := range given {
-			if _, named := values[s.Name]; !named {
-				message := "no task names a secret " + document.Quoted(s.Name)
-				if near := document.Nearest(s.Name, known); near != "" {
-					message += "; did you mean " + document.Quoted(near) + "?"
-				}
-				r.fail(document.FieldKey(at, s.Name), dag.CodeUnknownName, message, s.Name)
-			}
-			values[s.Name] = string(s.Value)
-		}
-	}
-	return values
 }
 
 // task finds a task by its name.

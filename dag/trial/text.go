@@ -16,32 +16,36 @@ type suiteText struct {
 
 // eachText is what cases may have in common.
 type eachText struct {
-	Params        document.Entries[dag.ValueText] `json:"params" rule:"max=1000" doc:"Start parameters by name."`
-	ProjectParams document.Entries[document.Text] `json:"project_params" rule:"max=1000" doc:"Parameters of the project by name."`
-	Secrets       document.Entries[document.Text] `json:"secrets" rule:"max=1000" doc:"Values of secrets by name; one that is not given is secret-NAME."`
-	ScheduleTime  dag.Moment                      `json:"schedule_time" doc:"The moment that the run is about, such as 2026-03-29T04:00:00Z; nothing for a start by hand."`
-	Now           dag.Moment                      `json:"now" doc:"The moment of the start; where nothing is said the schedule time, else 2026-01-01T00:00:00Z."`
-	Timezone      string                          `json:"timezone" rule:"max=64" doc:"The timezone whose calendar dates are of, such as Europe/Berlin; UTC where nothing is said."`
-	Tasks         document.Entries[resultsText]   `json:"tasks" rule:"max=10000" doc:"How the attempts of a task end, by its name."`
+	Params         document.Entries[dag.ValueText]                   `json:"params" rule:"max=1000" doc:"Start parameters by name."`
+	ProjectParams  document.Entries[document.Text]                   `json:"project_params" rule:"max=1000" doc:"Parameters of the project by name."`
+	Secrets        document.Entries[document.Text]                   `json:"secrets" rule:"max=1000" doc:"Values of secrets by name; one that is not given is secret-NAME."`
+	MissingSecrets []string                                          `json:"missing_secrets" rule:"max=1000" doc:"Names of secrets that there are none of: a task that names one fails."`
+	Environments   document.Entries[document.Entries[document.Text]] `json:"environments" rule:"max=1000" doc:"Variables of environments by their name; one that is not given has none."`
+	ScheduleTime   dag.Moment                                        `json:"schedule_time" doc:"The moment that the run is about, such as 2026-03-29T04:00:00Z; nothing for a start by hand."`
+	Now            dag.Moment                                        `json:"now" doc:"The moment of the start; where nothing is said the schedule time, else 2026-01-01T00:00:00Z."`
+	Timezone       string                                            `json:"timezone" rule:"max=64" doc:"The timezone whose calendar dates are of, such as Europe/Berlin; UTC where nothing is said."`
+	Tasks          document.Entries[resultsText]                     `json:"tasks" rule:"max=10000" doc:"How the attempts of a task end, by its name."`
 }
 
 // caseText is one case.
 type caseText struct {
-	Name          string                          `json:"name" rule:"required,max=256" doc:"What the case shows; unique in the file."`
-	Params        document.Entries[dag.ValueText] `json:"params" rule:"max=1000" doc:"Start parameters by name."`
-	ProjectParams document.Entries[document.Text] `json:"project_params" rule:"max=1000" doc:"Parameters of the project by name."`
-	Secrets       document.Entries[document.Text] `json:"secrets" rule:"max=1000" doc:"Values of secrets by name; one that is not given is secret-NAME."`
-	ScheduleTime  dag.Moment                      `json:"schedule_time" doc:"The moment that the run is about, such as 2026-03-29T04:00:00Z; nothing for a start by hand."`
-	Now           dag.Moment                      `json:"now" doc:"The moment of the start; where nothing is said the schedule time, else 2026-01-01T00:00:00Z."`
-	Timezone      string                          `json:"timezone" rule:"max=64" doc:"The timezone whose calendar dates are of, such as Europe/Berlin; UTC where nothing is said."`
-	StartTasks    []string                        `json:"start_tasks" rule:"max=10000" doc:"Tasks to start with; all where nothing is said."`
-	Scope         string                          `json:"scope" rule:"enum=only|upstream|downstream" doc:"What chosen tasks bring along."`
-	DryRun        bool                            `json:"dry_run" doc:"Go through the graph without running a task."`
-	OnFailure     string                          `json:"on_failure" rule:"enum=continue|end|compensate" doc:"In place of the workflow's own."`
-	Strict        *bool                           `json:"strict" doc:"In place of the file's own."`
-	Tasks         document.Entries[resultsText]   `json:"tasks" rule:"max=10000" doc:"How the attempts of a task end, by its name."`
-	Control       []controlText                   `json:"control" rule:"max=1000" doc:"What people ask of the instance while it runs, or after."`
-	Expect        expectText                      `json:"expect" rule:"required" doc:"What must come of it: the state of the instance alone, or a map."`
+	Name           string                                            `json:"name" rule:"required,max=256" doc:"What the case shows; unique in the file."`
+	Params         document.Entries[dag.ValueText]                   `json:"params" rule:"max=1000" doc:"Start parameters by name."`
+	ProjectParams  document.Entries[document.Text]                   `json:"project_params" rule:"max=1000" doc:"Parameters of the project by name."`
+	Secrets        document.Entries[document.Text]                   `json:"secrets" rule:"max=1000" doc:"Values of secrets by name; one that is not given is secret-NAME."`
+	MissingSecrets []string                                          `json:"missing_secrets" rule:"max=1000" doc:"Names of secrets that there are none of: a task that names one fails."`
+	Environments   document.Entries[document.Entries[document.Text]] `json:"environments" rule:"max=1000" doc:"Variables of environments by their name; one that is not given has none."`
+	ScheduleTime   dag.Moment                                        `json:"schedule_time" doc:"The moment that the run is about, such as 2026-03-29T04:00:00Z; nothing for a start by hand."`
+	Now            dag.Moment                                        `json:"now" doc:"The moment of the start; where nothing is said the schedule time, else 2026-01-01T00:00:00Z."`
+	Timezone       string                                            `json:"timezone" rule:"max=64" doc:"The timezone whose calendar dates are of, such as Europe/Berlin; UTC where nothing is said."`
+	StartTasks     []string                                          `json:"start_tasks" rule:"max=10000" doc:"Tasks to start with; all where nothing is said."`
+	Scope          string                                            `json:"scope" rule:"enum=only|upstream|downstream" doc:"What chosen tasks bring along."`
+	DryRun         bool                                              `json:"dry_run" doc:"Go through the graph without running a task."`
+	OnFailure      string                                            `json:"on_failure" rule:"enum=continue|end|compensate" doc:"In place of the workflow's own."`
+	Strict         *bool                                             `json:"strict" doc:"In place of the file's own."`
+	Tasks          document.Entries[resultsText]                     `json:"tasks" rule:"max=10000" doc:"How the attempts of a task end, by its name."`
+	Control        []controlText                                     `json:"control" rule:"max=1000" doc:"What people ask of the instance while it runs, or after."`
+	Expect         expectText                                        `json:"expect" rule:"required" doc:"What must come of it: the state of the instance alone, or a map."`
 }
 
 // resultText is how an attempt ends.

@@ -237,6 +237,29 @@ cases:
   - name: given
     secrets: {db: hidden}
     expect: {tasks: {dump: {env: {PASSWORD: hidden}}}}
+  - name: missing
+    missing_secrets: [db]
+    expect: {state: failed, tasks: {call: success, dump: {state: failed, reason: secret, attempts: 1}}}
+`},
+		"environments have the variables that are given": {`
+name: env
+tasks:
+  - {name: a, type: shell, script: x, environment: Spark}
+  - {name: b, type: shell, needs: [a], script: x, environment: spark, env: {SPARK_HOME: /own}}
+`, `
+each: {environments: {spark: {SPARK_HOME: /opt/spark}}}
+cases:
+  - name: of all cases
+    expect: {state: success, tasks: {a: {env: {SPARK_HOME: /opt/spark}}, b: {env: {SPARK_HOME: /own}}}}
+  - name: of this case
+    environments: {SPARK: {SPARK_HOME: /new, OTHER: 1}}
+    expect: {tasks: {a: {env: {SPARK_HOME: /new, OTHER: 1}}}}
+`},
+		"an environment that is not given has no variables": {`
+name: env
+tasks: [{name: a, type: shell, script: x, environment: Spark}]
+`, `
+cases: [{name: none, expect: success}]
 `},
 		"a delay, and failures that are not worth another attempt": {`
 name: policies
@@ -378,6 +401,8 @@ cases:
     control: [{verb: stopp}, {at: 1m, verb: kill, tasks: [cal]}]
     start_tasks: [reprot]
     secrets: {token: x}
+    missing_secrets: [token]
+    environments: {spark: {A: 1}}
     expect: {state: succes, ran: [x], order: [y], tasks: {extrct: done, report: {state: don, params: {a: 1}}}}
   - name: one
     expect: {}
@@ -397,7 +422,7 @@ cases:
 		"cases[0].tasks.call[1].outputs conflict", "cases[0].tasks.call[1].outputs.body unknown_name", "cases[0].tasks.call[1].takes out_of_range",
 		"cases[0].tasks.extract.outputs.row unknown_name", "cases[0].tasks.extract.exit_code conflict",
 		"cases[0].control[0].at required", "cases[0].control[0].verb not_in_enum", "cases[0].control[1].tasks[0] unknown_task",
-		"cases[0].start_tasks[0] unknown_task", "cases[0].secrets.token unknown_name", "cases[0].expect.state not_in_enum", "cases[0].expect.ran[0] unknown_task",
+		"cases[0].start_tasks[0] unknown_task", "cases[0].secrets.token unknown_name", "cases[0].missing_secrets[0] unknown_name", "cases[0].environments.spark unknown_name", "cases[0].expect.state not_in_enum", "cases[0].expect.ran[0] unknown_task",
 		"cases[0].expect.order[0] unknown_task", "cases[0].expect.tasks.extrct unknown_task", "cases[0].expect.tasks.extrct.state not_in_enum",
 		"cases[0].expect.tasks.report.state not_in_enum", "cases[0].expect.tasks.report.params conflict",
 		"cases[1].name duplicate_name", "cases[1].expect required", "cases[2].expect required",

@@ -1,6 +1,7 @@
 package trial
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -208,6 +209,9 @@ func (w *world) dispatch(a dag.Attempt) {
 	if err != nil {
 		failed := report(&a, dag.AttemptFailed)
 		failed.Reason, failed.Message = dag.ReasonParams, err.Error()
+		if _, none := errors.AsType[dag.NoSecretError](err); none {
+			failed.Reason = dag.ReasonSecret
+		}
 		w.end(a.Task, 0, failed)
 		return
 	}

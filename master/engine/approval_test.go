@@ -27,22 +27,6 @@ func (f *family) say(id int64, by, percent string) {
 	f.rest()
 }
 
-// takeOver ends the first master, and has another one take what it had.
-func (f *family) takeOver() {
-	f.t.Helper()
-	dead := f.Owner
-	f.Engine = f.engine("m3:c", f.store)
-	f.hinted(f.Engine)
-	clear(f.alarms)
-	claimed, err := f.store.TakeOver(f.t.Context(), dead, f.Owner, 10)
-	f.must(err)
-	if len(claimed) != 1 {
-		f.t.Fatalf("%d instances are taken over", len(claimed))
-	}
-	f.Admit(claimed)
-	f.rest()
-}
-
 func TestAnApprovalOutlivesItsMaster(t *testing.T) {
 	t.Parallel()
 	f := newFamily(t)

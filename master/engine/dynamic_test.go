@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/go-hclog"
-
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/sql"
@@ -30,16 +28,6 @@ tasks:
 	one = "name: one\nparams: {day: none, what: none, size: none, place: none}\ntasks:\n  - {name: work, type: shell, script: ok, outputs: [rows]}\n"
 )
 
-func (f *family) replace() {
-	f.t.Helper()
-	f.Engine = New(Config{Owner: "m3:c", Store: f.store, Dispatcher: f.bench, Links: f.bench, Alarms: f.bench, Publish: func(*rpc.Change) {}, Logger: hclog.NewNullLogger(), Now: f.clock})
-	f.hinted(f.Engine)
-	claimed, err := f.store.TakeOver(f.t.Context(), "m1:a", "m3:c", 10)
-	f.must(err)
-	f.Admit(claimed)
-	f.rest()
-}
-
 func TestADynamicTaskGoesOverItsItemsAcrossATakeOver(t *testing.T) {
 	t.Parallel()
 	f := newFamily(t, one)
@@ -55,7 +43,7 @@ func TestADynamicTaskGoesOverItsItemsAcrossATakeOver(t *testing.T) {
 			t.Fatalf("commands for %v, want %d", ids, want)
 		}
 		if round == 1 {
-			f.replace()
+			f.takeOver()
 		}
 		row := f.row(ids[len(ids)-1])
 		said = append(said, row.Params["place"]+row.Params["what"]+row.Params["size"])

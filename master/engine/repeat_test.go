@@ -4,10 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-
 	"github.com/porpoise/porpoise/dag"
-	"github.com/porpoise/porpoise/internal/rpc"
 )
 
 const pages = `name: pages
@@ -31,12 +28,7 @@ func TestALoopGoesOnWhereADeadMasterLeftIt(t *testing.T) {
 		t.Fatalf("after the first iteration the task is %+v", got)
 	}
 
-	f.Engine = New(Config{Owner: "m3:c", Store: f.store, Dispatcher: f.bench, Links: f.bench, Alarms: f.bench, Publish: func(*rpc.Change) {}, Logger: hclog.NewNullLogger(), Now: f.clock})
-	clear(f.alarms)
-	claimed, err := f.store.TakeOver(t.Context(), "m1:a", "m3:c", 10)
-	f.must(err)
-	f.Admit(claimed)
-	f.rest()
+	f.takeOver()
 	if len(f.dispatched) != 1 {
 		t.Fatal("the next iteration did not wait")
 	}

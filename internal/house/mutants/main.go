@@ -19,6 +19,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -38,7 +39,7 @@ type result struct {
 
 func main() {
 	jobs := flag.Int("jobs", 2, "mutants tried at the same time")
-	pkg := flag.String("pkg", "", "try only mutants of packages whose name contains this")
+	pkg := flag.String("pkg", "", "try only mutants that the tests of packages whose name contains this must catch")
 	only := flag.String("only", "", "try only mutants whose name contains this")
 	tests := flag.String("run", "", "use only tests that match this")
 	flag.Parse()
@@ -60,7 +61,7 @@ type planted struct {
 func choose(pkg, only string) (chosen []planted, err error) {
 	for i := range targets {
 		t := &targets[i]
-		if !strings.Contains(t.pkg, pkg) && !strings.Contains(t.by, pkg) {
+		if !strings.Contains(cmp.Or(t.by, t.pkg), pkg) {
 			continue
 		}
 		dir, err := find(t.pkg)
@@ -91,7 +92,7 @@ func find(pkg string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// run tries all mutants and prints the table in their order.
+// run tries all mutants and prints the table in their order, each line as soon as it can be said.
 func run(jobs int, pkg, only, tests string) error {
 	chosen, err := choose(pkg, only)
 	if err != nil {
@@ -102,24 +103,27 @@ func run(jobs int, pkg, only, tests string) error {
 		return err
 	}
 	defer os.RemoveAll(scratch)
-	results := make([]result, len(chosen))
-	turns := make(chan struct{}, max(jobs, 1))
+	results := make([]chan result, len(chosen))
+	for i := range results {
+		results[i] = make(chan result, 1)
+	}
+	var next atomic.Int64
 	var all sync.WaitGroup
-	for i, m := range chosen {
+	defer all.Wait()
+	for range max(jobs, 1) {
 		all.Go(func() {
-			turns <- struct{}{}
-			defer func() { <-turns }()
-			results[i] = try(m, filepath.Join(scratch, fmt.Sprint(i)), tests)
+			for i := int(next.Add(1)) - 1; i < len(chosen); i = int(next.Add(1)) - 1 {
+				results[i] <- try(chosen[i], filepath.Join(scratch, fmt.Sprint(i)), tests)
+			}
 		})
 	}
-	all.Wait()
 	return report(chosen, results)
 }
 
-func report(chosen []planted, results []result) error {
+func report(chosen []planted, results []chan result) error {
 	bad := 0
 	for i, m := range chosen {
-		r := results[i]
+		r := <-results[i]
 		verdict := "caught by " + r.caughtBy
 		switch {
 		case r.err != nil:

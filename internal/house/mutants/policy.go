@@ -11,7 +11,7 @@ var policies = []mutant{
 	{"the policy counts from the second failure", "retry.go", `int64(in.Tasks[i].Retries + 1)`, `int64(in.Tasks[i].Retries)`},
 	{"a retry forgets where it failed", "step_report.go", `t.AvoidWorker = a.Worker`, `t.AvoidWorker = ""`},
 	{"a loss is retried that must not be", "step_report.go", `s.in.plan.Definition.Tasks[i].OnLost == OnLostFail:`, `false:`},
-	{"a process that was lost is run again", "step_report.go", `slices.Contains(lostReasons[:], reason)`, `false`},
+	{"a process that was lost is run again", "step_report.go", `slices.Contains(lostReasons[:], reason)`, `slices.Contains(lostReasons[:0], reason)`},
 	{"a delay is left out", "step.go", `s.in.plan.Definition.Tasks[i].Delay > 0 && !s.in.DryRun`, `false`},
 	{"a dry run waits for a delay", "step.go", `s.in.plan.Definition.Tasks[i].Delay > 0 && !s.in.DryRun`, `s.in.plan.Definition.Tasks[i].Delay > 0`},
 	{"a delayed task is given away", "step.go", `s.in.InMaster(ev.Task) || t.delayed() ||`, `s.in.InMaster(ev.Task) ||`},
