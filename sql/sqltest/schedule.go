@@ -444,6 +444,15 @@ func minutesAreSpreadOnce(t *testing.T, b *bench) {
 	}
 }
 
+func theClockIsTheDatabases(t *testing.T, b *bench) {
+	before := dag.MillisOf(time.Now())
+	got, err := b.Clock(b.ctx)
+	b.must(err)
+	if after := dag.MillisOf(time.Now()); got < before-1000 || got > after+1000 {
+		t.Errorf("its clock shows %d, ours from %d to %d", got, before, after)
+	}
+}
+
 func unplannedSchedulesAreFound(t *testing.T, b *bench) {
 	first, second := b.hourly("first"), b.hourly("second")
 	b.hourly("off", func(s *sql.Schedule) { s.Enabled = false })
