@@ -24,6 +24,7 @@ import (
 	"github.com/porpoise/porpoise/master/schedule"
 	"github.com/porpoise/porpoise/master/slot"
 	"github.com/porpoise/porpoise/master/supervise"
+	"github.com/porpoise/porpoise/master/timer"
 	"github.com/porpoise/porpoise/master/watch"
 	"github.com/porpoise/porpoise/master/wheel"
 	"github.com/porpoise/porpoise/registry"
@@ -40,6 +41,7 @@ type Store interface {
 	slot.History
 	supervise.Store
 	notify.Store
+	timer.Store
 	Holds
 	Sweeper
 	Pinger
@@ -83,7 +85,7 @@ type Config struct {
 	Figures func() *rpc.MasterFigures
 	// Secrets opens what listeners sign with; nil tells nothing to those that have a secret.
 	Secrets notify.Opener
-	// Egress says which addresses listeners may be called at.
+	// Egress says which addresses listeners and timers may call.
 	Egress egress.Rule
 	Logger hclog.Logger
 	// Now is the clock; nil is time.Now. Token names attempts; nil is the engine's own.
@@ -108,6 +110,8 @@ type Master struct {
 	failover *failover.Failover
 	super    *supervise.Supervisor
 	notifier *notify.Notifier
+	timers   *timer.Ringer
+	moments  *wheel.Wheel[sql.TimerKey] // of timers
 	links    *link.Links
 	watchers *watch.Watchers
 	alarms   *wheel.Wheel[engine.Alarm]
@@ -189,6 +193,10 @@ func New(c Config) *Master {
 	})
 	m.notifier = notify.New(notify.Config{
 		Store: c.Store, Sender: &webhook.Sender{Rule: c.Egress, Now: c.Now}, Secrets: c.Secrets, Keys: c.Keys, Logger: m.log, Now: c.Now,
+	})
+	m.moments = wheel.New(c.Now, func(key sql.TimerKey) { m.timers.Came(key) })
+	m.timers = timer.New(timer.Config{
+		Owner: c.Self.String(), Store: c.Store, Slots: heldSlots{m.slots, &m.hold}, Moments: m.moments, Egress: c.Egress, Logger: m.log, Now: c.Now,
 	})
 	return m
 }

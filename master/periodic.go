@@ -10,6 +10,7 @@ import (
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/internal/guard"
 	"github.com/porpoise/porpoise/master/schedule"
+	"github.com/porpoise/porpoise/master/timer"
 )
 
 // remindEvery keeps a notice of waiting work from running out at the workers, where it
@@ -58,8 +59,11 @@ func (m *Master) periodic(ctx context.Context) error {
 		{"remind", remindEvery, m.placer.Remind},
 		{"sweep", sweepEvery, func() { m.sweep(ctx) }},
 		{"places", placesEvery, func() { m.sweepPlaces(ctx) }},
-		{"plan", schedule.PlanEvery, func() { m.plan(ctx) }},
+		{"plan timers", timer.PlanEvery, func() { m.try(ctx, "timers not planned", m.timers.Plan) }},
+		{"load timers", timer.LoadEvery, func() { m.try(ctx, "tasks of timers not read", m.timers.Load) }},
+		{"sweep timers", timer.SweepEvery, func() { m.try(ctx, "old tasks of timers not deleted", m.timers.Sweep) }},
 		{"retire", retireEvery, func() { m.retire(ctx) }},
+		{"plan schedules", schedule.PlanEvery, func() { m.plan(ctx) }},
 	} {
 		// A run that is late is skipped, never run beside the one before.
 		_, err := scheduler.NewJob(gocron.DurationJob(job.every), gocron.NewTask(job.do),
@@ -121,5 +125,12 @@ func (m *Master) sweepPlaces(ctx context.Context) {
 	if n > 0 {
 		m.log.Warn("places mended", "count", n)
 		m.intake.Hint()
+	}
+}
+
+// try does what comes again soon: that it could not be done is no more than worth a word.
+func (m *Master) try(ctx context.Context, failed string, do func(context.Context) error) {
+	if err := do(ctx); err != nil && ctx.Err() == nil {
+		m.log.Debug(failed, "error", err)
 	}
 }
