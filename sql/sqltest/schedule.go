@@ -347,6 +347,15 @@ func prunedFiresStillAddUp(t *testing.T, b *bench) {
 	if other, err := b.SumFires(b.ctx, sch.ID, day, 2*day); err != nil || other.Total() != 1 {
 		t.Errorf("the second day has %+v, %v", other, err)
 	}
+	sch, err = b.ScheduleByID(b.ctx, sch.ID)
+	b.must(err)
+	b.planned(sch, 3000)
+	b.fire(sch, 3000)
+	_, err = b.SweepFires(b.ctx, day)
+	b.must(err)
+	if more, err := b.SumFires(b.ctx, sch.ID, 0, day); err != nil || more.Pruned != 3 || more.States[schedule.Skipped] != 2 || more.States[schedule.Fired] != 1 {
+		t.Errorf("after another sweep of the same day it sums up to %+v, %v; want one more skipped", more, err)
+	}
 	if none, err := b.SumFires(b.ctx, gone.ID, 0, 2*day); err != nil || none.Total() != 0 {
 		t.Errorf("a deleted schedule has %+v, %v", none, err)
 	}
