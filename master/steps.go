@@ -6,6 +6,7 @@ import (
 	"github.com/porpoise/porpoise/master/failover"
 	"github.com/porpoise/porpoise/master/intake"
 	"github.com/porpoise/porpoise/master/link"
+	"github.com/porpoise/porpoise/master/schedule"
 	"github.com/porpoise/porpoise/master/slot"
 	"github.com/porpoise/porpoise/master/supervise"
 	"github.com/porpoise/porpoise/master/wheel"
@@ -23,13 +24,15 @@ type Parts struct {
 	Links    *link.Links
 	Placer   *dispatch.Dispatcher
 	Super    *supervise.Supervisor
+	Planner  *schedule.Planner
+	Firer    *schedule.Firer
 }
 
 // Parts returns the loops of this master.
 func (m *Master) Parts() Parts {
 	return Parts{
 		Engine: m.engine, Alarms: m.alarms, Failover: m.failover, Intake: m.intake, Slots: m.slots,
-		Links: m.links, Placer: m.placer, Super: m.super,
+		Links: m.links, Placer: m.placer, Super: m.super, Planner: m.planner, Firer: m.firer,
 	}
 }
 

@@ -210,7 +210,8 @@ func (s *Store) Clock(ctx context.Context) (dag.Millis, error) {
 		return s.millis(), nil
 	}
 	var now dag.Millis
-	if err := s.read.QueryRowContext(ctx, `SELECT CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)`).Scan(&now); err != nil {
+	// Not by NOW, which shows an hour twice where the server has a timezone.
+	if err := s.read.QueryRowContext(ctx, `SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000`).Scan(&now); err != nil {
 		return 0, fmt.Errorf("read the database's clock: %w", explain(err))
 	}
 	return now, nil

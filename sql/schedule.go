@@ -139,7 +139,8 @@ func (s *Store) insertSchedule(ctx context.Context, tx *sqlTx, sch Schedule) err
 }
 
 // replan raises the revision of schedules whose rows are locked, and makes them be planned anew from a moment on. Open
-// fires before it stay: they are due, or will be by their jitter, and are judged then.
+// fires before it stay: they are due, or will be by their jitter, and are judged then. Where no master was there to plan
+// for long, what was due since has no row, and gets none: only the document that is replaced could say what it was.
 func (s *Store) replan(ctx context.Context, tx *sqlTx, ids []int64, enabled bool, now dag.Millis) error {
 	return eachChunk(ids, func(chunk []any) error {
 		_, err := tx.ExecContext(ctx, `UPDATE schedule SET revision = revision + 1, enabled = ?, planned_until = ? WHERE id IN (`+marks(len(chunk))+`)`,

@@ -44,6 +44,9 @@ func live(ctx context.Context, opt options, tracing bool) (o outcome, err error)
 		if err := w.run(w.now + time.Second); err != nil {
 			return o, err
 		}
+		if err := w.ticker.stop(); err != nil {
+			return o, err
+		}
 		if len(w.unfinished()) == 0 {
 			break
 		}
@@ -104,6 +107,9 @@ func (w *world) unfinished() []string {
 			out = append(out, fmt.Sprintf("control %d: %s of instance %d", id, c.verb, c.instance))
 		}
 	}
+	if left := w.ticker.left(); left != "" {
+		out = append(out, left)
+	}
 	for _, n := range w.workers {
 		if held := n.core.Figures().Outbox; held > 0 {
 			out = append(out, fmt.Sprintf("%d reports in the outbox of %s", held, n.host.name))
@@ -145,9 +151,10 @@ func (w *world) final() {
 			w.fail("I02", "start %s was answered with instance %d, and there is none", key, w.client.acked[key])
 		}
 	}
-	if n := len(w.audit.instances); n > len(w.client.asked) {
-		w.fail("I03", "%d instances were made of %d starts", n, len(w.client.asked))
+	if n, fired := len(w.audit.instances), w.ticker.fired(); n > len(w.client.asked)+fired {
+		w.fail("I03", "%d instances were made of %d starts and %d fires", n, len(w.client.asked), fired)
 	}
+	w.ticker.final()
 	w.truth()
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/master"
 	"github.com/porpoise/porpoise/master/failover"
+	"github.com/porpoise/porpoise/master/schedule"
 	"github.com/porpoise/porpoise/master/supervise"
 	"github.com/porpoise/porpoise/registry"
 	"github.com/porpoise/porpoise/sql"
@@ -109,6 +110,8 @@ func (n *masterNode) start() {
 	w.every(time.Second, p, "ping", n.ping)
 	w.every(time.Second, p, "owned", func() { n.m.LookAtOwned(w.ctx) })
 	w.every(time.Second, p, "remind", n.parts.Placer.Remind)
+	w.every(schedule.PlanEvery, p, "plan", n.plan)
+	w.after(w.upTo(time.Second), p, "fire", n.fire)
 	w.every(time.Second, p, "attend", func() { n.parts.Super.Attend(w.ctx, n.host.clock()) })
 	w.every(time.Second, p, "lead", n.lead)
 	w.every(supervise.DefaultEvery, p, "supervise", n.supervise)
@@ -257,6 +260,27 @@ func (n *masterNode) take() {
 	if err == nil && more {
 		n.hint()
 	}
+}
+
+// plan writes the fires of schedules ahead.
+func (n *masterNode) plan() {
+	if !n.leaving {
+		_, err := n.parts.Planner.Once(n.w.ctx)
+		n.w.note("%s plans: %v", n.self, err)
+	}
+}
+
+// fire starts what is due, and asks to be called when the next is.
+func (n *masterNode) fire() {
+	if n.leaving {
+		return
+	}
+	next, err := n.parts.Firer.Once(n.w.ctx)
+	if err != nil {
+		n.w.note("%s fires: %v", n.self, err)
+	}
+	wait := time.UnixMilli(int64(next)).Sub(n.host.clock())
+	n.w.after(max(wait, time.Millisecond), n.proc, "fire", n.fire)
 }
 
 // hint is an apiserver's word, or the intake's own, that there may be commands.

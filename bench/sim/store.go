@@ -227,6 +227,31 @@ func (f *faultyStore) NextLayout(ctx context.Context, atLeast int64) (int64, err
 	return faulty(f, "floor", func() (int64, error) { return f.Store.NextLayout(ctx, atLeast) })
 }
 
+// PlanFires implements schedule.Store.
+func (f *faultyStore) PlanFires(ctx context.Context, stretches []sql.Stretch) (int, error) {
+	return faulty(f, "plan", func() (int, error) { return f.Store.PlanFires(ctx, stretches) })
+}
+
+// DueFires implements schedule.Store.
+func (f *faultyStore) DueFires(ctx context.Context, from, until dag.Millis, limit int) ([]sql.DueFire, error) {
+	return faulty(f, "due", func() ([]sql.DueFire, error) { return f.Store.DueFires(ctx, from, until, limit) })
+}
+
+// OverdueFires implements schedule.Store.
+func (f *faultyStore) OverdueFires(ctx context.Context, now dag.Millis, limit int) ([]sql.DueFire, error) {
+	return faulty(f, "overdue", func() ([]sql.DueFire, error) { return f.Store.OverdueFires(ctx, now, limit) })
+}
+
+// SettleFires implements schedule.Store.
+func (f *faultyStore) SettleFires(ctx context.Context, verdicts []sql.Verdict, master string, epoch int64) (sql.Settlement, error) {
+	return faulty(f, "settle", func() (sql.Settlement, error) { return f.Store.SettleFires(ctx, verdicts, master, epoch) })
+}
+
+// Clock implements schedule.Store.
+func (f *faultyStore) Clock(ctx context.Context) (dag.Millis, error) {
+	return faulty(f, "clock", func() (dag.Millis, error) { return f.Store.Clock(ctx) })
+}
+
 // Ping implements master.Pinger.
 func (f *faultyStore) Ping(context.Context) error {
 	if reaches, answered := f.call("ping"); !reaches || !answered {

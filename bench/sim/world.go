@@ -49,6 +49,7 @@ type world struct {
 	masters []*masterNode
 	workers []*workerNode
 	client  *client
+	ticker  *ticker
 	audit   *audit
 	proof   *evidence
 	layouts *layouts
@@ -85,7 +86,8 @@ func newWorld(ctx context.Context, opt options, tracing bool) (*world, error) {
 		w.workers = append(w.workers, newWorkerNode(w, fmt.Sprintf("w%d", i+1)))
 	}
 	w.client = newClient(w)
-	return w, nil
+	w.ticker, err = newTicker(w)
+	return w, err
 }
 
 func (w *world) close() error { return w.db.close() }

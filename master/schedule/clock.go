@@ -37,7 +37,7 @@ func (t *trust) look(wall dag.Millis, mono time.Duration) (jumped bool) {
 // compare tells of the database's clock, which was read when ours showed wall.
 func (t *trust) compare(database, wall dag.Millis) {
 	t.off, t.known = database.Sub(wall), true
-	if t.off.Abs() <= skewWarn {
+	if t.off.Abs() <= skewStop { // a leap is longer than that
 		t.jumped = false
 	}
 }

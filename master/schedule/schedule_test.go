@@ -397,3 +397,25 @@ func TestRunFiresAtTheMoment(t *testing.T) {
 		}
 	})
 }
+
+func TestALeapIsConfirmedWhereClocksDifferALittle(t *testing.T) {
+	t.Parallel()
+	var c trust
+	c.look(0, 0)
+	c.compare(10_000, 0)
+	if !c.fires() || !c.warns() {
+		t.Errorf("10 s off: fires %v, warns %v; want both", c.fires(), c.warns())
+	}
+	if !c.look(120_000, time.Second) || c.fires() {
+		t.Error("after a leap of two minutes it fires")
+	}
+	c.compare(11_000, 120_000)
+	if c.fires() {
+		t.Error("it fires where the database does not agree")
+	}
+	c.look(240_000, 2*time.Second) // the whole machine slept
+	c.compare(250_000, 240_000)
+	if !c.fires() {
+		t.Error("it does not fire where the database agrees but for the 10 s")
+	}
+}

@@ -347,6 +347,15 @@ func prunedFiresStillAddUp(t *testing.T, b *bench) {
 	if other, err := b.SumFires(b.ctx, sch.ID, day, 2*day); err != nil || other.Total() != 1 {
 		t.Errorf("the second day has %+v, %v", other, err)
 	}
+	sch, err = b.ScheduleByID(b.ctx, sch.ID)
+	b.must(err)
+	b.planned(sch, 3000)
+	b.fire(sch, 3000)
+	_, err = b.SweepFires(b.ctx, day)
+	b.must(err)
+	if more, err := b.SumFires(b.ctx, sch.ID, 0, day); err != nil || more.Pruned != 3 || more.States[schedule.Skipped] != 2 || more.States[schedule.Fired] != 1 {
+		t.Errorf("after another sweep of the same day it sums up to %+v, %v; want one more skipped", more, err)
+	}
 	if none, err := b.SumFires(b.ctx, gone.ID, 0, 2*day); err != nil || none.Total() != 0 {
 		t.Errorf("a deleted schedule has %+v, %v", none, err)
 	}
@@ -441,6 +450,15 @@ func minutesAreSpreadOnce(t *testing.T, b *bench) {
 	b.fire(sch, at...)
 	if got, err := b.MinuteBuckets(b.ctx, 1); err != nil || got != schedule.Buckets(600) {
 		t.Errorf("when its fires are over the minute has %d buckets, %v; want what was decided", got, err)
+	}
+}
+
+func theClockIsTheDatabases(t *testing.T, b *bench) {
+	before := dag.MillisOf(time.Now())
+	got, err := b.Clock(b.ctx)
+	b.must(err)
+	if after := dag.MillisOf(time.Now()); got < before-1000 || got > after+1000 {
+		t.Errorf("its clock shows %d, ours from %d to %d", got, before, after)
 	}
 }
 

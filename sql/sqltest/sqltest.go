@@ -125,6 +125,7 @@ var cases = []struct {
 	{"CalendarsAreNamedBySchedules", calendarsAreNamedBySchedules},
 	{"UnplannedSchedulesAreFound", unplannedSchedulesAreFound},
 	{"MinutesAreSpreadOnce", minutesAreSpreadOnce},
+	{"TheClockIsTheDatabases", theClockIsTheDatabases},
 	{"AFireStartsOneInstance", aFireStartsOneInstance},
 	{"ATriggerThatIsTakenIsADuplicate", aTriggerThatIsTakenIsADuplicate},
 	{"AChangeHoldsFromTheNextFire", aChangeHoldsFromTheNextFire},
