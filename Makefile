@@ -12,7 +12,7 @@ BEFORE ?= HEAD~1
 export CGO_ENABLED ?= 0
 GO_FILES := $(shell git ls-files '*.go' 2>/dev/null)
 
-.PHONY: help run build console compose test check format vet lint generated race tests test-console test-mysql bench bench-rebalance bench-failover bench-timers bench-outage bench-console demo-real sim mixed soak mutants chaos chaos-smoke crash-matrix planted clean
+.PHONY: help run build console compose test check format vet lint generated race tests test-console test-mysql bench bench-rebalance bench-schedules bench-failover bench-timers bench-outage bench-console demo-real sim mixed soak mutants chaos chaos-smoke crash-matrix planted clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 16
@@ -88,6 +88,9 @@ bench: build ## Measure, against limits measured in the same run; a table on the
 
 bench-rebalance: build ## Let the masters of a real cluster come and go, 200 times at 50 starts a second (some ten minutes)
 	scripts/with-mariadb --flush=1 go run ./bench/rebalance --porpoise $(BIN)/porpoise
+
+bench-schedules: build ## Let 10,000 schedules be due in the same second, and one each second for ten minutes (half an hour)
+	scripts/with-mariadb --flush=1 go run ./bench/schedules --porpoise $(BIN)/porpoise
 
 bench-failover: build ## Kill masters and workers of a real cluster, and say how soon their work goes on elsewhere (half an hour)
 	go run ./bench/cluster --porpoise $(BIN)/porpoise

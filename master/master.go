@@ -21,6 +21,7 @@ import (
 	"github.com/porpoise/porpoise/master/intake"
 	"github.com/porpoise/porpoise/master/link"
 	"github.com/porpoise/porpoise/master/notify"
+	"github.com/porpoise/porpoise/master/schedule"
 	"github.com/porpoise/porpoise/master/slot"
 	"github.com/porpoise/porpoise/master/supervise"
 	"github.com/porpoise/porpoise/master/timer"
@@ -35,6 +36,7 @@ type Store interface {
 	engine.Store
 	intake.Store
 	backfill.Store
+	schedule.Store
 	failover.Store
 	slot.History
 	supervise.Store
@@ -103,6 +105,8 @@ type Master struct {
 	engine   *engine.Engine
 	intake   *intake.Intake
 	filler   *backfill.Filler
+	planner  *schedule.Planner
+	firer    *schedule.Firer
 	failover *failover.Failover
 	super    *supervise.Supervisor
 	notifier *notify.Notifier
@@ -174,6 +178,12 @@ func New(c Config) *Master {
 		Started: func(ids []int64) { m.hint(&rpc.Hint{Commands: ids}) },
 		Stopped: func(ids []int64) { m.hint(&rpc.Hint{Controls: ids}) },
 	})
+	schedules := schedule.Config{
+		Master: c.Self.String(), Store: c.Store, Slots: heldSlots{m.slots, &m.hold}, Logger: m.log, Now: c.Now,
+		Started: func(ids []int64) { m.hint(&rpc.Hint{Commands: ids}) },
+		Stopped: func(ids []int64) { m.hint(&rpc.Hint{Controls: ids}) },
+	}
+	m.planner, m.firer = schedule.NewPlanner(schedules), schedule.NewFirer(schedules)
 	m.failover = failover.New(failover.Config{
 		Self: c.Self, Store: c.Store, Instances: instances{m.engine}, Logger: m.log, Now: c.Now,
 		Sure: m.judges, Confirm: m.confirm,
@@ -231,6 +241,7 @@ func (m *Master) hint(h *rpc.Hint) {
 func (m *Master) finished(workflow int64) {
 	m.engine.Finished(workflow)
 	m.filler.Finished(workflow)
+	m.firer.Finished(workflow)
 }
 
 type instances struct{ *engine.Engine }

@@ -67,7 +67,7 @@ func (d *dialect) insert(t *table, n int) string {
 	})
 }
 
-// insertNew writes those of n rows whose keys are new.
+// insertNew writes those of n rows that do not exist.
 func (d *dialect) insertNew(t *table, n int) string {
 	return d.text(t, "insert new", n, func() string {
 		return d.insertIgnore() + t.name + " (" + strings.Join(t.cols, ", ") + ") VALUES " + rowMarks(len(t.cols), n)

@@ -131,6 +131,9 @@ func (s *Store) DeleteProject(ctx context.Context, id int64) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM task_group WHERE project_id = ?`, id); err != nil {
 			return err
 		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM calendar WHERE project_id = ?`, id); err != nil {
+			return err
+		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM listener WHERE project_id = ? AND instance_id = 0`, id); err != nil {
 			return err
 		}

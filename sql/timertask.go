@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/porpoise/porpoise/dag"
-	"github.com/porpoise/porpoise/dag/schedule"
 	"github.com/porpoise/porpoise/dag/timer"
 )
 
@@ -78,35 +77,6 @@ func (s *Store) DueTimerTasks(ctx context.Context, before dag.Millis, yield func
 		}
 	}
 }
-
-// MinuteBuckets returns onto how many buckets the firings of a minute, counted since 1970, are folded. The first who
-// asks decides, by how many there are then, for everybody.
-func (s *Store) MinuteBuckets(ctx context.Context, minute int64) (int, error) {
-	read := func() (n int, err error) {
-		return n, explain(s.read.QueryRowContext(ctx, `SELECT buckets FROM fire_minute WHERE minute = ?`, minute).Scan(&n))
-	}
-	n, err := read()
-	if err == nil || !isAbsent(err) {
-		return n, err
-	}
-	from := minute * millisPerMinute
-	var fires int
-	err = s.read.QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM timer_task WHERE open = 1 AND due_at >= ? AND due_at < ?) +
-		(SELECT COUNT(*) FROM fire WHERE open = 1 AND due_at >= ? AND due_at < ?)`, from, from+millisPerMinute, from, from+millisPerMinute).Scan(&fires)
-	if err != nil {
-		return 0, fmt.Errorf("count firings of minute %d: %w", minute, explain(err))
-	}
-	err = s.write(ctx, func(tx *sqlTx) error {
-		_, err := tx.ExecContext(ctx, s.dial.insertIgnore()+`fire_minute (minute, buckets) VALUES (?, ?)`, minute, schedule.Buckets(fires))
-		return err
-	})
-	if err != nil {
-		return 0, fmt.Errorf("decide buckets of minute %d: %w", minute, err)
-	}
-	return read()
-}
-
-const millisPerMinute = 60 * 1000
 
 // TimerClaim asks for a task: who gets it calls, and has until Until to say what came of it.
 type TimerClaim struct {
