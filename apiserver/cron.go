@@ -63,10 +63,7 @@ func (s *Server) previewCron(_ context.Context, in *previewCron) (*cronPreviewAn
 		if after, err = parseTime(in.From); err != nil {
 			wrong = append(wrong, dag.FieldError{Field: "from", Code: document.CodeInvalid, Value: shown(in.From), Message: err.Error()})
 		}
-		for _, e := range scheduleTimeErrors(after) {
-			e.Field = "from"
-			wrong = append(wrong, e)
-		}
+		wrong = append(wrong, fromErrors(after)...)
 	}
 	if len(wrong) > 0 {
 		return nil, problem(http.StatusBadRequest, wrong[0].Field+": "+wrong[0].Message, wrong...)

@@ -196,6 +196,8 @@ func (s *Server) route() error {
 	s.cacheRoutes()
 	s.parameterRoutes()
 	s.cronRoutes()
+	s.scheduleRoutes()
+	s.calendarRoutes()
 	s.startRoutes()
 	s.backfillRoutes()
 	s.aroundRoutes()

@@ -32,6 +32,7 @@ type Store interface {
 	TaskGroupStore
 	ListenerStore
 	BackfillStore
+	ScheduleStore
 	TimerStore
 	SecretStore
 	CacheStore

@@ -62,8 +62,8 @@ func (m *Master) periodic(ctx context.Context) error {
 		{"plan timers", timer.PlanEvery, func() { m.try(ctx, "timers not planned", m.timers.Plan) }},
 		{"load timers", timer.LoadEvery, func() { m.try(ctx, "tasks of timers not read", m.timers.Load) }},
 		{"sweep timers", timer.SweepEvery, func() { m.try(ctx, "old tasks of timers not deleted", m.timers.Sweep) }},
-		{"plan", schedule.PlanEvery, func() { m.plan(ctx) }},
 		{"retire", retireEvery, func() { m.retire(ctx) }},
+		{"plan schedules", schedule.PlanEvery, func() { m.plan(ctx) }},
 	} {
 		// A run that is late is skipped, never run beside the one before.
 		_, err := scheduler.NewJob(gocron.DurationJob(job.every), gocron.NewTask(job.do),
@@ -130,8 +130,7 @@ func (m *Master) sweepPlaces(ctx context.Context) {
 
 // try does what comes again soon: that it could not be done is no more than worth a word.
 func (m *Master) try(ctx context.Context, failed string, do func(context.Context) error) {
-	err := guard.Do(m.log, failed, func() error { return do(ctx) })
-	if err != nil && ctx.Err() == nil {
+	if err := do(ctx); err != nil && ctx.Err() == nil {
 		m.log.Debug(failed, "error", err)
 	}
 }

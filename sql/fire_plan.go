@@ -163,8 +163,8 @@ func (s *Store) LateFires(ctx context.Context, scheduleID int64, before dag.Mill
 	return out, nil
 }
 
-// MinuteBuckets returns onto how many buckets the fires of a minute are folded. minute counts them from 1970. Where it
-// is not decided yet it is now, for good, by how many open fires and tasks of timers the minute has.
+// MinuteBuckets returns onto how many buckets the fires of a minute, of schedules and of timers, are folded. minute counts them
+// from 1970. Where it is not decided yet it is now, for good, by how many open fires the minute has.
 func (s *Store) MinuteBuckets(ctx context.Context, minute int64) (buckets int, err error) {
 	read := func() error {
 		return explain(s.read.QueryRowContext(ctx, `SELECT buckets FROM fire_minute WHERE minute = ?`, minute).Scan(&buckets))
@@ -172,9 +172,9 @@ func (s *Store) MinuteBuckets(ctx context.Context, minute int64) (buckets int, e
 	if err = read(); errors.Is(err, ErrNotFound) {
 		err = s.write(ctx, func(tx *sqlTx) error {
 			var fires int
+			from, until := minute*msPerMinute, (minute+1)*msPerMinute
 			err := tx.QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM fire WHERE open = 1 AND due_at >= ? AND due_at < ?) +
-				(SELECT COUNT(*) FROM timer_task WHERE open = 1 AND due_at >= ? AND due_at < ?)`,
-				minute*msPerMinute, (minute+1)*msPerMinute, minute*msPerMinute, (minute+1)*msPerMinute).Scan(&fires)
+				(SELECT COUNT(*) FROM timer_task WHERE open = 1 AND due_at >= ? AND due_at < ?)`, from, until, from, until).Scan(&fires)
 			if err != nil {
 				return err
 			}

@@ -62,6 +62,22 @@ func (p *Plan) Next(after dag.Millis) (Fire, bool) {
 	return f, true
 }
 
+// maxLeftOut bounds the days that NextOn looks at: a calendar that leaves out more of them in a row leaves out all.
+const maxLeftOut = 5 * 366
+
+// NextOn returns the first fire after a moment that no calendar leaves out; false where there is none, or none for
+// years. It goes over whole days, however many fires they have.
+func (p *Plan) NextOn(after dag.Millis) (Fire, bool) {
+	for range maxLeftOut {
+		f, ok := p.Next(after)
+		if !ok || f.Skip == "" {
+			return f, ok
+		}
+		after = max(f.At, p.midnight(p.dateAt(f.At)+1)-1)
+	}
+	return Fire{}, false
+}
+
 // base is Next without start, end and calendars.
 func (p *Plan) base(after dag.Millis) (dag.Millis, bool) {
 	if p.at != nil {

@@ -365,3 +365,20 @@ func TestChangesOfClocksAreMarked(t *testing.T) {
 		t.Errorf("on another day: %q", mark)
 	}
 }
+
+func TestTheNextFireIsFoundBehindManyThatAreLeftOut(t *testing.T) {
+	t.Parallel()
+	calendars := map[string]schedule.Calendar{"sundays": {Days: []string{"sunday"}}, "all": {Days: []string{"2000-01-01..2199-12-31"}}}
+	from := millis(t, "2026-03-28T22:59:59Z")
+	p := compile(t, schedule.Spec{Cron: "* * * * * *", Timezone: "Europe/Berlin", Calendar: &schedule.CalendarRule{Skip: []string{"sundays"}}}, calendars)
+	if f, ok := p.NextOn(from); !ok || f.At != millis(t, "2026-03-30T00:00:00+02:00") {
+		t.Errorf("after Saturday it fires at %v, %v", f.At.Time(), ok)
+	}
+	if f, ok := p.NextOn(from - 5000); !ok || f.At != from-4000 {
+		t.Errorf("on Saturday it fires at %v, %v", f.At.Time(), ok)
+	}
+	p = compile(t, schedule.Spec{Cron: "* * * * * *", Calendar: &schedule.CalendarRule{Skip: []string{"all"}}}, calendars)
+	if f, ok := p.NextOn(from); ok {
+		t.Errorf("where all is left out it fires at %v", f.At.Time())
+	}
+}
