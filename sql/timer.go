@@ -219,7 +219,5 @@ func (s *Store) TimerTotals(ctx context.Context, projectID int64, since dag.Mill
 	return out, nil
 }
 
-const millisPerDay = 24 * 60 * 60 * 1000
-
 // dayOf is the number of a moment's day since 1970.
-func dayOf(at dag.Millis) int64 { return int64(at) / millisPerDay }
+func dayOf(at dag.Millis) int64 { return int64(at) / msPerDay }

@@ -120,8 +120,10 @@ func enable(ctx context.Context, c *client.Client, o options, url string) error 
 	for i := range o.timers {
 		group.Go(func() error {
 			var id int64
+			try := 0
 			err := patiently(ctx, func() (err error) {
-				id, err = c.CreateTimer(ctx, client.TimerDef{App: app, Name: fmt.Sprint("t", i), Cron: "* * * * * *", Call: client.TimerCall{URL: url, Method: "POST", Body: "{}"}})
+				try++ // of a try that got no answer nobody knows whether it made one: it is not enabled, and does no harm
+				id, err = c.CreateTimer(ctx, client.TimerDef{App: app, Name: fmt.Sprintf("t%d.%d", i, try), Cron: "* * * * * *", Call: client.TimerCall{URL: url, Method: "POST", Body: "{}"}})
 				return err
 			})
 			if err != nil {
@@ -137,7 +139,7 @@ func enable(ctx context.Context, c *client.Client, o options, url string) error 
 func patiently(ctx context.Context, do func() error) error {
 	for {
 		err := do()
-		if p, ok := errors.AsType[*client.Problem](err); !ok || p.Status != http.StatusTooManyRequests {
+		if p, ok := errors.AsType[*client.Problem](err); !ok || p.Status != http.StatusTooManyRequests && p.Status != http.StatusServiceUnavailable {
 			return err
 		}
 		if err := pause(ctx, tooFast); err != nil {

@@ -85,12 +85,15 @@ func (r *Ringer) Load(ctx context.Context) error {
 	defer r.Slots.End()
 	ctx, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
+	room := maxHeld - r.Held()
+	if room < maxHeld/2 {
+		return nil
+	}
 	now := r.now()
 	r.mu.Lock()
 	maps.DeleteFunc(r.buckets, func(minute int64, _ int) bool { return minute < int64(now)/msPerMinute-1 })
 	r.mu.Unlock()
 	var fresh []*task
-	room := maxHeld - r.Held()
 	var wrong error
 	err := r.Store.DueTimerTasks(ctx, now.Add(horizon), func(d sql.DueTimerTask) bool {
 		slot, err := r.slotOf(ctx, d, now, len(owned))

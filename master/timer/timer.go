@@ -38,8 +38,9 @@ const (
 	sweptTasks = 25_000
 	// maxBatch bounds the tasks of one claim, and of one write of results.
 	maxBatch = 512
-	// maxHeld bounds the tasks in memory.
-	maxHeld = 100_000
+	// maxHeld bounds the tasks in memory: five seconds of 2,000 a second, twice. While half of it is held nothing is read:
+	// each read goes through all that is due, and who is behind must not spend its time on that.
+	maxHeld = 20_000
 	// awayWait is the pause after the store did not answer.
 	awayWait = 300 * time.Millisecond
 	// storeWait bounds one use of the store.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/porpoise/porpoise/dag"
 	rules "github.com/porpoise/porpoise/dag/timer"
 	"github.com/porpoise/porpoise/internal/egress"
 	"github.com/porpoise/porpoise/sql"
@@ -282,8 +283,40 @@ func TestAnOutageLeavesNoHole(t *testing.T) {
 			gaps = append(gaps, task)
 		}
 	}
+	if n := len(b.tasks(made.ID)); n != 30+10+1+60 {
+		t.Errorf("%d rows, want those of the calls, of the ten minutes that were planned, and one for the hole", n)
+	}
 	if len(gaps) != 1 {
 		t.Errorf("the hole has the rows %+v, want one that says so", gaps)
+	}
+}
+
+// What is at its end is deleted after a day; its sums stay.
+func TestOldTasksAreSwept(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	made := b.timer("hook", rules.Spec{})
+	r := b.ringer("m1:a", slots{true, false})
+	other := b.ringer("m2:b", slots{false, true})
+	b.seconds(60, r, other)
+	b.must(b.DisableTimer(t.Context(), b.project.ID, made.ID, "bob"))
+	b.must(r.Sweep(t.Context()))
+	if n := len(b.tasks(made.ID)); n != 60 {
+		t.Fatalf("%d tasks at once, want 60", n)
+	}
+	b.pass(rules.Kept)
+	b.must(other.Sweep(t.Context()))
+	if n := len(b.tasks(made.ID)); n != 60 {
+		t.Errorf("a master that has not the first slot has swept: %d tasks, want 60", n)
+	}
+	b.must(r.Sweep(t.Context()))
+	if n := len(b.tasks(made.ID)); n > 1 {
+		t.Errorf("%d tasks after a day, want none but the last", n)
+	}
+	totals, err := b.TimerTotals(t.Context(), b.project.ID, dag.MillisOf(b.now().Add(-2*rules.Kept)))
+	b.must(err)
+	if totals.Tasks[rules.Success] != 60 {
+		t.Errorf("sums: %+v, want 60 successes", totals)
 	}
 }
 
