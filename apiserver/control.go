@@ -234,6 +234,9 @@ func (s *Server) wishFor(ctx context.Context, in sql.InstanceRow, row sql.Contro
 		return false, nil
 	case wish:
 	}
+	if err := s.aboveAgree(ctx, in, row.Verb); err != nil {
+		return false, err
+	}
 	open, err := s.store.Controls(ctx, in.ID)
 	if err != nil {
 		return false, fmt.Errorf("read open wishes: %w", err)

@@ -65,6 +65,9 @@ func (b *bench) step(id string, input dag.Input) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	if live.Facts, err = row.Facts(); err != nil {
+		b.t.Fatal(err)
+	}
 	fx := live.Step(input, dag.MillisOf(time.Now()))
 	if err := b.db.Commit(b.t.Context(), []sql.Transition{{Instance: live, Plan: plan, Epoch: row.OwnerEpoch, Effects: &fx}})[0]; err != nil {
 		b.t.Fatal(err)

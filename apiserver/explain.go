@@ -163,7 +163,7 @@ func (s *Server) addMessages(ctx context.Context, instance int64, inst *dag.Inst
 		}
 	}
 	task, ok := plan.Task(e.Args["task"])
-	if !ok || e.Code != string(dag.TaskFailed) || inst.Tasks[task].Attempts == 0 {
+	if !ok || e.Code != string(dag.TaskFailed) && e.Code != string(dag.ReasonCached) || inst.Tasks[task].Attempts == 0 {
 		return nil
 	}
 	a, err := s.store.Attempt(ctx, instance, task, inst.Tasks[task].Attempts)

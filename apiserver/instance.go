@@ -82,6 +82,7 @@ type Attempt struct {
 	Tail         string            `json:"tail,omitempty" doc:"The last 2 KiB of output."`
 	Outputs      map[string]string `json:"outputs,omitempty"`
 	ChildID      ID                `json:"child_instance_id,omitempty" doc:"The child instance that the attempt of a sub_workflow task waits, or waited, for."`
+	CachedFrom   ID                `json:"cached_from_instance_id,omitempty" doc:"The instance whose outputs the attempt took over instead of running, of a task with a cache; it may have been deleted since."`
 }
 
 // Event is one line of an instance's history.
@@ -206,6 +207,7 @@ func attemptFace(r sql.AttemptRow) Attempt {
 		Number: r.Number, Round: r.Round, Iteration: r.Iteration, Worker: r.Worker, State: r.State, Reason: r.Reason, Message: r.Message,
 		DispatchedAt: Time(r.DispatchedAt), StartedAt: Time(r.StartedAt), FinishedAt: Time(r.FinishedAt), ExitCode: r.ExitCode,
 		LogBytes: r.LogBytes, Tail: strings.ToValidUTF8(string(r.Tail), "�"), Outputs: r.Outputs, ChildID: ID(r.Child),
+		CachedFrom: ID(r.CachedFrom),
 	}
 }
 

@@ -27,12 +27,6 @@ type ListenerStore interface {
 	Redeliver(ctx context.Context, listenerID, instanceID int64, skip bool) error
 }
 
-// Sealer seals what only the cluster may read, and opens it: the cluster's key is one.
-type Sealer interface {
-	Seal(secret, about []byte) ([]byte, error)
-	Open(sealed, about []byte) ([]byte, error)
-}
-
 // ListenerFilter picks events: those that fit every list that is not empty, and the condition.
 type ListenerFilter struct {
 	Events    []string `json:"events,omitempty" maxItems:"100" doc:"Kinds of events: submitted, started, instance_state, ended, task_state, task_ended, task_timeout, workflow_timeout, approved, rejected, pause_overdue, stop_overdue."`
@@ -89,7 +83,7 @@ type putListener struct {
 	ListenerPath
 	Body struct {
 		URL         string          `json:"url" minLength:"1" maxLength:"2048" doc:"Who is called: http or https."`
-		Secret      *string         `json:"secret,omitempty" maxLength:"1024" doc:"Signs the calls. Absent keeps the one that there is, empty takes it away."`
+		Secret      *string         `json:"secret,omitempty" maxLength:"1024" doc:"Signs the calls, or ${secret.NAME}: one that the project has. Absent keeps the one that there is, empty takes it away."`
 		Filter      *ListenerFilter `json:"filter,omitempty" doc:"Absent picks everything."`
 		Enabled     *bool           `json:"enabled,omitempty" doc:"Absent is true. What happens meanwhile is not delivered later."`
 		Description string          `json:"description,omitempty" maxLength:"65536"`
@@ -201,21 +195,6 @@ func (s *Server) receiverOf(field, text string) (receiver string, wrong []dag.Fi
 	return receiver, nil
 }
 
-// seal seals a secret of a project's listener or reply; nothing stays nothing.
-func (s *Server) seal(projectID int64, secret string) ([]byte, error) {
-	if secret == "" {
-		return []byte{}, nil
-	}
-	if s.cfg.Secrets == nil {
-		return nil, problem(http.StatusServiceUnavailable, "this process has no cluster key to seal a secret with")
-	}
-	sealed, err := s.cfg.Secrets.Seal([]byte(secret), sql.ListenerSecret(projectID))
-	if err != nil {
-		return nil, fmt.Errorf("seal secret: %w", err)
-	}
-	return sealed, nil
-}
-
 func (s *Server) listListeners(ctx context.Context, in *listenerPage) (*listenerList, error) {
 	rows, next, err := s.store.Listeners(ctx, callOf(ctx).project.ID, in.page())
 	if err != nil {
@@ -240,6 +219,13 @@ func (s *Server) putListener(ctx context.Context, in *putListener) (*listenerAns
 	}
 	_, badURL := s.receiverOf("url", l.URL)
 	wrong := append(append(dag.CheckName("listener", l.Name), badURL...), l.Filter.Check("filter")...)
+	if in.Body.Secret != nil {
+		sealed, badSecret, err := s.seal(ctx, l.ProjectID, "secret", *in.Body.Secret)
+		if err != nil {
+			return nil, err
+		}
+		l.Secret, wrong = sealed, append(wrong, badSecret...)
+	}
 	if len(wrong) > 0 {
 		return nil, problem(http.StatusUnprocessableEntity, wrong[0].Field+": "+wrong[0].Message, wrong...)
 	}
@@ -249,11 +235,6 @@ func (s *Server) putListener(ctx context.Context, in *putListener) (*listenerAns
 		return nil, nameTaken("listener", l.Name, known.Name)
 	case err != nil && !errors.Is(err, sql.ErrNotFound):
 		return nil, fmt.Errorf("read listener: %w", err)
-	}
-	if in.Body.Secret != nil {
-		if l.Secret, err = s.seal(l.ProjectID, *in.Body.Secret); err != nil {
-			return nil, err
-		}
 	}
 	put, made, err := s.store.PutListener(ctx, l)
 	if errors.Is(err, sql.ErrFull) {
@@ -284,14 +265,9 @@ func (s *Server) testListener(ctx context.Context, in *ListenerPath) (*listenerT
 	if err != nil {
 		return nil, fmt.Errorf("read listener: %w", err)
 	}
-	var secret []byte
-	if len(l.Secret) > 0 {
-		if s.cfg.Secrets == nil {
-			return nil, problem(http.StatusServiceUnavailable, "this process has no cluster key to read the secret with")
-		}
-		if secret, err = s.cfg.Secrets.Open(l.Secret, sql.ListenerSecret(l.ProjectID)); err != nil {
-			return nil, fmt.Errorf("open secret: %w", err)
-		}
+	secret, err := s.signedBy(ctx, &l)
+	if err != nil {
+		return nil, err
 	}
 	event := webhook.Event{ID: "test-" + c.id, Event: webhook.TestKind, Listener: l.Name, Project: c.project.Name, At: webhook.Moment(s.at()), By: c.who.name}
 	began := time.Now()

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -18,9 +20,11 @@ import (
 type Preview struct {
 	Seq    int64           `json:"seq" doc:"The instance's latest event when this was worked out."`
 	Token  string          `json:"token" doc:"Sent with the verb, it is refused where it would do something else by then."`
-	Result string          `json:"result" doc:"applied, already, or why it is not possible."`
+	Result string          `json:"result" doc:"applied, already, or why it is not possible; parent_running: an instance above has not ended."`
 	Tasks  []PreviewedTask `json:"tasks" nullable:"false" doc:"The tasks that would change, in the order of the definition."`
 	Kept   int             `json:"kept" doc:"Tasks that are done and stay as they are."`
+	// Parents go again with their child, where the verb opens a new round of it.
+	Parents []PreviewedParent `json:"parents,omitempty" doc:"Of a child instance: the instances above it that go again with it, the nearest first."`
 }
 
 // PreviewedTask is a task that a verb would change.
@@ -87,15 +91,38 @@ func (s *Server) foresee(ctx context.Context, row sql.InstanceRow, asked sql.Con
 		}
 		wish.Tasks = append(wish.Tasks, i)
 	}
-	before := make([]dag.TaskState, len(inst.Tasks))
-	for i := range inst.Tasks {
-		before[i] = inst.Tasks[i].State
-	}
-	out := Preview{Seq: row.Seq, Tasks: []PreviewedTask{}}
+	before := states(inst)
+	out := Preview{Seq: row.Seq}
 	effects := inst.Step(wish, s.at())
 	if len(effects.Applied) > 0 {
 		out.Result = strings.ToLower(effects.Applied[0].Result)
 	}
+	out.Tasks, out.Kept = changed(plan, inst, before, &effects)
+	if effects.NewRound {
+		out.Parents, err = s.above(ctx, row)
+		if _, ok := errors.AsType[*parentRunning](err); ok {
+			out.Result, out.Tasks, out.Kept = resultParentRunning, []PreviewedTask{}, 0
+		} else if err != nil {
+			return Preview{}, err
+		}
+	}
+	out.Token = out.token(asked, row.ID)
+	return out, nil
+}
+
+// states are the states of an instance's tasks.
+func states(inst *dag.Instance) []dag.TaskState {
+	out := make([]dag.TaskState, len(inst.Tasks))
+	for i := range inst.Tasks {
+		out[i] = inst.Tasks[i].State
+	}
+	return out
+}
+
+// changed lists the tasks that a step changed, which had these states before it, and counts those that are done and
+// stay as they are.
+func changed(plan *dag.Plan, inst *dag.Instance, before []dag.TaskState, effects *dag.Effects) (tasks []PreviewedTask, kept int) {
+	tasks = []PreviewedTask{}
 	// A task that ran and is to run again may look the same before and after: what the
 	// step touched counts, not only what reads differently.
 	touched := make([]bool, len(inst.Tasks))
@@ -107,13 +134,12 @@ func (s *Server) foresee(ctx context.Context, row sql.InstanceRow, asked sql.Con
 		switch {
 		case before[i] == "" && t.State == "":
 		case touched[i] || before[i] != t.State:
-			out.Tasks = append(out.Tasks, PreviewedTask{Name: plan.Definition.Tasks[i].Name, From: before[i], To: t.State})
+			tasks = append(tasks, PreviewedTask{Name: plan.Definition.Tasks[i].Name, From: before[i], To: t.State})
 		case t.State == dag.TaskSuccess || t.State == dag.TaskForcedSuccess:
-			out.Kept++
+			kept++
 		}
 	}
-	out.Token = out.token(asked, row.ID)
-	return out, nil
+	return tasks, kept
 }
 
 // token stands for what the preview says: the event that it was worked out at, and a hash
@@ -121,10 +147,15 @@ func (s *Server) foresee(ctx context.Context, row sql.InstanceRow, asked sql.Con
 func (p *Preview) token(asked sql.ControlRow, instance int64) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d\n%s\n%q\n%s\n%t\n%s\n", instance, asked.Verb, asked.Tasks, asked.Scope, asked.Force, p.Result)
-	for _, t := range p.Tasks {
+	hashTasks(h, p.Tasks)
+	hashParents(h, p.Parents)
+	return strconv.FormatInt(p.Seq, 10) + "." + hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+func hashTasks(h io.Writer, tasks []PreviewedTask) {
+	for _, t := range tasks {
 		fmt.Fprintf(h, "%q %s %s\n", t.Name, t.From, t.To)
 	}
-	return strconv.FormatInt(p.Seq, 10) + "." + hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 // stillAsSeen refuses a wish whose outcome is no longer what its sender looked at, and

@@ -12,7 +12,7 @@ import (
 // ReplyOptions is who is told of what becomes of a start.
 type ReplyOptions struct {
 	URL           string   `json:"url" minLength:"1" maxLength:"2048" doc:"Who is called: http or https."`
-	Secret        string   `json:"secret,omitempty" maxLength:"1024" doc:"Signs the calls; it is never shown."`
+	Secret        string   `json:"secret,omitempty" maxLength:"1024" doc:"Signs the calls, and is never shown; or ${secret.NAME}: one that the project has, read for each delivery. An editor may name one."`
 	CorrelationID string   `json:"correlation_id,omitempty" maxLength:"255" doc:"Comes back in every call."`
 	Events        []string `json:"events,omitempty" maxItems:"100" doc:"Kinds of events; absent is submitted, started, task_ended and ended."`
 }
@@ -45,7 +45,7 @@ func (s *Server) replyRoutes() {
 }
 
 // reply makes the listener of a start; nil where it asks for none.
-func (s *Server) reply(projectID int64, o *ReplyOptions) (*sql.Reply, []dag.FieldError, error) {
+func (s *Server) reply(ctx context.Context, projectID int64, o *ReplyOptions) (*sql.Reply, []dag.FieldError, error) {
 	if o == nil {
 		return nil, nil, nil
 	}
@@ -53,15 +53,15 @@ func (s *Server) reply(projectID int64, o *ReplyOptions) (*sql.Reply, []dag.Fiel
 	var wrong []dag.FieldError
 	r.Receiver, wrong = s.receiverOf("reply.url", o.URL)
 	wrong = append(wrong, r.Filter.Check("reply")...)
-	if len(wrong) > 0 {
-		return nil, wrong, nil
+	sealed, badSecret, err := s.seal(ctx, projectID, "reply.secret", o.Secret)
+	if wrong = append(wrong, badSecret...); err != nil || len(wrong) > 0 {
+		return nil, wrong, err
 	}
+	r.Secret = sealed
 	if len(r.Filter.Events) == 0 {
 		r.Filter.Events = listen.ReplyKinds()
 	}
-	var err error
-	r.Secret, err = s.seal(projectID, o.Secret)
-	return &r, nil, err
+	return &r, nil, nil
 }
 
 func (s *Server) getReply(ctx context.Context, _ *InstancePath) (*replyAnswer, error) {

@@ -30,6 +30,8 @@ type RerunPreview struct {
 	Token       string      `json:"token" doc:"Sent with the rerun as preview, it is refused where that would do something else by then."`
 	NewInstance bool        `json:"new_instance" doc:"A new instance, in place of a new round of this one."`
 	Tasks       []RerunTask `json:"tasks" nullable:"false" doc:"All tasks in scope, in the order of the definition."`
+	// Parents go again with their child, where this is a new round of it.
+	Parents []PreviewedParent `json:"parents,omitempty" doc:"Of a child instance: the instances above it that go again with it, the nearest first."`
 }
 
 // RerunTask is what a rerun makes of one task.
@@ -130,6 +132,9 @@ func (s *Server) previewRerun(ctx context.Context, in *rerun) (*rerunPreviewAnsw
 	if onInstance(row.Verb, instance, false) == refuse {
 		return nil, notRerun(instance)
 	}
+	if err := s.aboveAgree(ctx, instance, row.Verb); err != nil {
+		return nil, err
+	}
 	seen, err := s.foresee(ctx, instance, row)
 	if err != nil {
 		return nil, err
@@ -138,7 +143,7 @@ func (s *Server) previewRerun(ctx context.Context, in *rerun) (*rerunPreviewAnsw
 	if err != nil {
 		return nil, err
 	}
-	out := RerunPreview{Token: seen.Token, Tasks: make([]RerunTask, len(tasks))}
+	out := RerunPreview{Token: seen.Token, Parents: seen.Parents, Tasks: make([]RerunTask, len(tasks))}
 	for i, t := range tasks {
 		out.Tasks[i] = RerunTask{Task: t.Name, State: t.State, Action: "keep", Why: string(dag.RerunKept)}
 		if slices.ContainsFunc(seen.Tasks, func(p PreviewedTask) bool { return p.Name == t.Name }) {

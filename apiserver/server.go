@@ -191,6 +191,7 @@ func (s *Server) route() error {
 	s.diffRoutes()
 	s.viewRoutes()
 	s.draftRoutes()
+	s.cacheRoutes()
 	s.parameterRoutes()
 	s.cronRoutes()
 	s.startRoutes()

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,6 +20,7 @@ import (
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/sql"
+	"github.com/porpoise/porpoise/sql/sqltest"
 )
 
 // bench is a whole API on a real SQLite file, with people of every role.
@@ -127,7 +127,7 @@ func (b *bench) settleAdmin() {
 func benchOf(t testing.TB, first bool, change ...func(*Config)) *bench {
 	t.Helper()
 	ctx := context.Background()
-	b := &bench{t: t, first: first, path: filepath.Join(t.TempDir(), "p.db"), clock: &clock{}}
+	b := &bench{t: t, first: first, path: sqltest.SQLite(t), clock: &clock{}}
 	db, err := sql.Open(ctx, sql.Config{DSN: "sqlite:" + b.path, Relaxed: true})
 	if err != nil {
 		t.Fatal(err)
@@ -277,6 +277,9 @@ func (b *bench) drive(id string, inputs ...dag.Input) {
 		}
 		in, err := sql.Rebuild(plan, &got[0].Instance, got[0].Tasks, got[0].Attempts)
 		if err != nil {
+			b.t.Fatal(err)
+		}
+		if in.Facts, err = got[0].Instance.Facts(); err != nil {
 			b.t.Fatal(err)
 		}
 		for _, input := range inputs {

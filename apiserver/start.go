@@ -183,7 +183,7 @@ func (s *Server) wish(ctx context.Context, w sql.Workflow, version int, o StartO
 	_, badZone := location(o.Timezone)
 	wrong = append(append(wrong, scheduleTimeErrors(start.ScheduleTime)...), badZone...)
 	var badReply []dag.FieldError
-	if start.Reply, badReply, err = s.reply(w.ProjectID, o.Reply); err != nil {
+	if start.Reply, badReply, err = s.reply(ctx, w.ProjectID, o.Reply); err != nil {
 		return sql.Start{}, nil, err
 	}
 	wrong = append(wrong, badReply...)

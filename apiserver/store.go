@@ -33,6 +33,12 @@ type Store interface {
 	ListenerStore
 	BackfillStore
 	SecretStore
+	CacheStore
+}
+
+// CacheStore keeps what tasks gave.
+type CacheStore interface {
+	ClearCache(ctx context.Context, workflowID int64, task string) (int, error)
 }
 
 // BackfillStore keeps backfills, and knows what has run already.
@@ -50,6 +56,7 @@ type BackfillStore interface {
 // SecretStore keeps sealed secrets; project 0 is every project.
 type SecretStore interface {
 	Secrets(ctx context.Context, projectID int64) ([]sql.Secret, error)
+	SecretsNamed(ctx context.Context, projectID int64, names []string) (map[string]sql.Secret, error)
 	PutSecret(ctx context.Context, secret sql.Secret) (made bool, err error)
 	DeleteSecret(ctx context.Context, projectID int64, name string) error
 	ResealSecrets(ctx context.Context, keyID string, reseal func(sql.Secret) (sql.Secret, error)) (int, error)

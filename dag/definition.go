@@ -133,6 +133,7 @@ type Task struct {
 	Priority     Priority
 	Retry        Retry
 	Repeat       Repeat
+	Cache        Cache
 	Timeout      Timeout
 	QueueTimeout Timeout       // of a ready task that no worker takes
 	Delay        time.Duration // before the first attempt of a round

@@ -7,6 +7,9 @@ package dag
 type Effects struct {
 	// Changed says that the instance's own row, or any other, must be written.
 	Changed bool
+	// NewRound says that a round was opened after the first one: the instance that waited for this one, if any,
+	// must hear of it.
+	NewRound bool
 	// Tasks are the indexes of the task rows that changed; one may stand twice.
 	Tasks []int
 	// Attempts are new or changed attempts by value, in order; the later one wins.
@@ -21,6 +24,8 @@ type Effects struct {
 	Orders []Order
 	// Decisions are new decisions on approvals, to be written in the same transaction.
 	Decisions []Decision
+	// Cached are results to be kept in the same transaction, for later attempts to take over.
+	Cached []CacheEntry
 	// Applied answers control rows.
 	Applied []Applied
 	// Actions follow the commit, in order.
@@ -35,6 +40,7 @@ type Effects struct {
 func (e *Effects) Add(more Effects) {
 	e.Stale = (e.Stale || e.empty()) && more.Stale
 	e.Changed = e.Changed || more.Changed
+	e.NewRound = e.NewRound || more.NewRound
 	e.Tasks = append(e.Tasks, more.Tasks...)
 	e.Attempts = append(e.Attempts, more.Attempts...)
 	e.Events = append(e.Events, more.Events...)
@@ -42,6 +48,7 @@ func (e *Effects) Add(more Effects) {
 	e.Items = append(e.Items, more.Items...)
 	e.Orders = append(e.Orders, more.Orders...)
 	e.Decisions = append(e.Decisions, more.Decisions...)
+	e.Cached = append(e.Cached, more.Cached...)
 	e.Applied = append(e.Applied, more.Applied...)
 	e.Actions = append(e.Actions, more.Actions...)
 }

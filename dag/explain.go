@@ -24,7 +24,7 @@ type Explanation struct {
 // ExplanationCodes lists every code that Explain gives, so that whoever puts them into
 // words can prove that none is missing.
 func ExplanationCodes() []string {
-	codes := []string{"not_in_scope", "more", "waiting_finally", "waiting_undo", "waiting_repeat", "delayed", "ready_elsewhere"}
+	codes := []string{"not_in_scope", "more", "waiting_finally", "waiting_undo", "waiting_repeat", "delayed", "ready_elsewhere", "cached"}
 	for _, s := range instanceTable.rows {
 		codes = append(codes, string(s.State))
 	}
@@ -92,6 +92,9 @@ func (in *Instance) explainTask(now Millis, i int) Explanation {
 	case TaskSuccess, TaskForcedSuccess, TaskFailed, TaskKilled, TaskSkipped, TaskDisabled:
 		e.Since = t.FinishedAt
 		e.Text = in.ending(i)
+		if t.Reason == ReasonCached {
+			e.Code = string(ReasonCached)
+		}
 	}
 	return e
 }
@@ -230,6 +233,9 @@ func (in *Instance) ending(i int) string {
 	t := &in.Tasks[i]
 	switch t.State {
 	case TaskSuccess:
+		if t.Reason == ReasonCached {
+			return fmt.Sprintf("%s did not run%s", in.name(i), because(t.Reason))
+		}
 		return fmt.Sprintf("%s succeeded", in.name(i))
 	case TaskForcedSuccess:
 		return fmt.Sprintf("%s was declared successful", in.name(i))
@@ -412,6 +418,8 @@ func because(r Reason) string {
 		return " because its success arrived after it was called lost"
 	case ReasonChildFailed:
 		return " because its child instance failed"
+	case ReasonChildAgain:
+		return " because its child instance was run again"
 	case ReasonChildStopped:
 		return " because its child instance was stopped"
 	case ReasonDependencyFailed:
@@ -456,6 +464,8 @@ func because(r Reason) string {
 		return " because its retry policy excludes such a failure"
 	case ReasonQueueTimeout:
 		return " because no worker took it in time"
+	case ReasonCached:
+		return " because what an earlier success gave is still good"
 	case ReasonDelayed, ReasonUpstreamFailed, ReasonReturned, ReasonCrashed, ReasonParams:
 	}
 	return " (" + string(r) + ")"

@@ -108,7 +108,9 @@ type Attempt struct {
 	Tail         []byte // last 2 KiB of output
 	LogBytes     int64  // of all streams, as produced
 	Outputs      map[string]string
-	Child        int64 // the instance that the attempt of a sub_workflow task waits for; 0 for none
+	Child        int64  // the instance that the attempt of a sub_workflow task waits for; 0 for none
+	CacheKey     string // under which its outputs are kept if it succeeds; empty for none
+	CachedFrom   int64  // the instance whose outputs it took over instead of running; 0 for none
 
 	// Decisions are what people have said so far, while the attempt is that of an approval that waits.
 	Decisions []Decision

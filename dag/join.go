@@ -224,6 +224,7 @@ func (s *step) meet(i int) (ended bool) {
 		s.passOver(i, reason)
 		return true
 	case verdictBlock:
+		s.letGo(i)
 		s.enter(i, TaskUpstreamFailed, ReasonUpstreamFailed)
 		s.tellOf(i, 0, "")
 		return true
@@ -234,6 +235,7 @@ func (s *step) meet(i int) (ended bool) {
 
 // passOver leaves a task out by the workflow's own rules.
 func (s *step) passOver(i int, why Reason) {
+	s.letGo(i)
 	s.enter(i, TaskSkipped, why)
 	s.tellOf(i, 0, "")
 }

@@ -1,6 +1,9 @@
 package dag
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // child is a child instance as its parent's auditor knows it.
 type child struct {
@@ -32,6 +35,11 @@ func (a *auditor) carryOutChildren(fx Effects) {
 		switch {
 		case c == nil:
 			a.fail("%+v is about a child that was never made", o)
+		case o.Verb == "":
+			if c.ended || c.told {
+				a.fail("%+v waits for child %+v", o, c)
+			}
+			c.number = o.Number
 		case o.Verb == VerbRecover:
 			if !c.ended || c.success {
 				a.fail("%+v is about child %+v", o, c)
@@ -53,6 +61,9 @@ func (a *auditor) checkChildren() {
 	waited := map[int64]bool{}
 	for i := range a.in.Tasks {
 		t := &a.in.Tasks[i]
+		for _, id := range rejoined(t) {
+			waited[id] = true
+		}
 		if !a.plan.Parent(i) || t.Attempt.Number == 0 {
 			continue
 		}
@@ -188,5 +199,82 @@ func (w *world) endChild(i int) {
 	}
 	if fx.Stale || w.in.Tasks[i].Attempt.Number == a.Number && !w.plan.maps(i) {
 		w.fail("%+v was not heard: %+v", ev, fx)
+	}
+}
+
+// rejoined lists the children that a task is about to wait for again.
+func rejoined(t *TaskInstance) (ids []int64) {
+	if t.Reason != ReasonChildAgain || t.State != TaskWaiting && t.State != TaskReady {
+		return nil
+	}
+	if t.Child != 0 {
+		ids = append(ids, t.Child)
+	}
+	for k := range t.Items {
+		if t.Items[k].State == ItemRejoin {
+			ids = append(ids, t.Items[k].Child)
+		}
+	}
+	return ids
+}
+
+// childAgain has somebody run a child again, or say so of one that its task has nothing to do with any more.
+func (w *world) childAgain() {
+	var ended []int64
+	for id, c := range w.children {
+		if c.ended {
+			ended = append(ended, id)
+		}
+	}
+	if len(ended) == 0 {
+		return
+	}
+	slices.Sort(ended)
+	id := draw(w.t, "again", ended)
+	c := w.children[id]
+	t := w.in.Tasks[c.task]
+	if w.in.State.Final() {
+		want := ResultAlready
+		if slowTied(&t, id) {
+			want = ResultApplied
+			*c = child{task: c.task, number: c.number}
+		}
+		w.tellAgain(c.task, id, want)
+		if want == ResultApplied {
+			w.checkAgain(c.task, id)
+		}
+		return
+	}
+	w.tellAgain(c.task, id, ResultNotFinished)
+}
+
+func (w *world) tellAgain(task int, id int64, want string) {
+	w.wishes++
+	fx := w.step(ChildAgain{ID: w.wishes, Task: task, Child: id, By: "instance"})
+	if len(fx.Applied) != 1 || fx.Applied[0].ID != w.wishes || fx.Applied[0].Result != want || fx.Changed != (want == ResultApplied) || fx.NewRound != fx.Changed {
+		w.fail("child %d of task %d again: %+v, want %s", id, task, fx, want)
+	}
+}
+
+// slowTied: the task ended by the word of this very child.
+func slowTied(t *TaskInstance, id int64) bool {
+	ended := (t.State == TaskSuccess || t.State == TaskFailed || t.State == TaskKilled) && t.Reason != ReasonForcedStop
+	in := t.Child == id
+	for k := range t.Items {
+		m := &t.Items[k]
+		in = in || m.Child == id && m.State != ItemWaiting && m.State != ItemAgain && m.State != ItemRunning
+	}
+	return ended && in
+}
+
+// checkAgain: the task is to wait for that child, or has let go of it, and what needs it is open again.
+func (w *world) checkAgain(task int, id int64) {
+	if !slices.Contains(rejoined(&w.in.Tasks[task]), id) && !w.children[id].told {
+		w.fail("task %d is to wait for child %d again", task, id)
+	}
+	for i, below := range w.plan.Select([]int{task}, ScopeDownstream) {
+		if t := &w.in.Tasks[i]; below && t.State != "" && t.Round != w.in.Round {
+			w.fail("task %d comes after task %d, whose child runs again", i, task)
+		}
 	}
 }

@@ -22,7 +22,7 @@ func (a *auditor) checkItems(i int) (halted bool) {
 	var waiting, running, bad int
 	for _, m := range t.Items {
 		switch m.State {
-		case ItemWaiting, ItemAgain:
+		case ItemWaiting, ItemAgain, ItemRejoin:
 			waiting++
 		case ItemRunning:
 			running++

@@ -72,6 +72,7 @@ func (a *auditor) step(ev Input) Effects {
 	for _, row := range fx.Attempts {
 		a.checkAttempt(before, row)
 	}
+	a.checkCached(ev, before, fx)
 	a.carryOut(fx)
 	for _, row := range fx.Attempts {
 		if row.KillReason != "" && row.Worker != "" && !a.killed[row.Token] {
@@ -282,7 +283,7 @@ func (a *auditor) checkNewAttempt(before *Instance, r Attempt, round *tally) {
 		a.fail("new attempt %+v while the instance is %s", r, a.in.State)
 	}
 	here := def.Type == TypeWait || def.Type == TypeSwitch || def.Type == TypeConditions || def.Type == TypeSubWorkflow || def.Type == TypeDynamic || def.Type == TypeDependent || def.Type == TypeApproval
-	if here != (r.Worker == "") || r.Worker != "" && (was.State != TaskReady || before.State != InstanceRunning) {
+	if r.CachedFrom == 0 && here != (r.Worker == "") || r.Worker != "" && (was.State != TaskReady || before.State != InstanceRunning) {
 		a.fail("new attempt %+v of task that was %s, instance %s", r, was.State, before.State)
 	}
 	if round.attempts > max(1, def.Repeat.Max)*(1+slowRetries(def)+1)+round.returned {

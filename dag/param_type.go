@@ -57,6 +57,9 @@ func number(n json.Number) any {
 	return n.String()
 }
 
+// Fits tells whether a value is of the type.
+func (t ParamType) Fits(value string) bool { return t.wrong(value) == "" }
+
 // wrong says why value is not of the type t.
 func (t ParamType) wrong(value string) string {
 	const quotes = "; to keep it as text, put it in quotes"

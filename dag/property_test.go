@@ -147,6 +147,9 @@ func drawPlan(t *rapid.T) *Plan {
 			task.Repeat = Repeat{Until: draw(t, "until", untils), Max: 1 + die(t, "max", 3), Delay: time.Duration(die(t, "again", 4)) * time.Second}
 			task.Outputs = []string{"n"}
 		}
+		if task.Type == "shell" && task.Repeat.Max == 0 && die(t, "cached", 1) == 0 {
+			task.Cache.MaxAge = time.Minute
+		}
 		task.Timeout = drawTimeout(t, 1)
 		if die(t, "joins", 2) == 0 {
 			task.Join = string(draw(t, "join", joinRules[:]))
@@ -247,6 +250,7 @@ func drawBranches(t *rapid.T, def *Definition) {
 		if cases == nil {
 			cases = []Case{{When: "false"}}
 		}
+		task.Cache = Cache{}
 		if len(task.Needs) > 0 && die(t, "looks up", 1) == 0 {
 			task.Type, task.Spec = TypeConditions, &ConditionsSpec{Cases: cases, Else: other}
 		} else {
@@ -273,7 +277,9 @@ func (w *world) play() {
 		w.step(Begin{})
 	}
 	for range die(w.t, "steps", maxSteps) {
-		switch die(w.t, "move", 19) {
+		switch die(w.t, "move", 21) {
+		case 20, 21:
+			w.recall()
 		case 0, 1, 2, 3, 4, 5:
 			w.assign()
 		case 6, 7, 8:
@@ -293,6 +299,7 @@ func (w *world) play() {
 			w.place()
 		case 16, 17:
 			w.control()
+			w.childAgain()
 		case 18:
 			w.crash()
 		case 19: // the clock is set back a little

@@ -128,6 +128,7 @@ func (r *references) task(i int) {
 		r.text(document.FieldKey(prefix+".env", t.Env[k].Name), t.Env[k].Value, sealed)
 	}
 	r.text(prefix+".working_dir", t.WorkingDir, all)
+	r.text(prefix+".cache.key", t.Cache.Key, all)
 	r.expressions(i, all)
 	r.raw(i)
 	if t.Spec == nil {

@@ -151,6 +151,7 @@ func (t *Task) words() map[string]bool {
 		}
 	}
 	add(t.WorkingDir)
+	add(t.Cache.Key)
 	add(t.When)
 	add(t.Join)
 	add(t.Repeat.Until)

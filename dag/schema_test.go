@@ -188,7 +188,7 @@ func TestSchemaRefusesWhatAnEditorShouldMark(t *testing.T) {
 		tasksText("  - {name: a, type: noop, timeout: {after: soon}}"),
 		tasksText("  - {name: a, type: noop, timeout: {after: 30}}"),
 		tasksText("  - {name: a, type: noop, outputs: [a b]}"),
-		tasksText("  - {name: a, type: noop, cache: x}"),
+		tasksText("  - {name: a, type: shell, script: x, cache: {}}"),
 		tasksText("  - {name: -a, type: noop}"),
 		"name: w\ntasks: []\n",
 		"name: w\nconcurrency: 1\ntasks:\n" + noop("a"),

@@ -40,6 +40,18 @@ func secretName(plan *Plan, name string) (string, bool) {
 	return secret, true
 }
 
+// NamedSecret returns the name in a text that is ${secret.NAME} as a whole.
+func NamedSecret(text string) (name string, ok bool) {
+	inner, ok := strings.CutPrefix(text, "${")
+	if !ok {
+		return "", false
+	}
+	if inner, ok = strings.CutSuffix(inner, "}"); !ok {
+		return "", false
+	}
+	return secretName(nil, inner)
+}
+
 // CheckSecret holds the name and the value of a secret against the rules. The fields are secret
 // and value; no error shows the value.
 func CheckSecret(name, value string) []FieldError {
@@ -94,15 +106,15 @@ func (p *Plan) secretsOf(t *Task) []string {
 	return slices.Compact(names)
 }
 
-// takesSecrets says that a task of this type is run by a worker, which alone gets values.
-func takesSecrets(name string) bool {
+// worksOnWorker says that a task of this type does its work on a worker, which alone gets the values of secrets.
+func worksOnWorker(name string) bool {
 	i := slices.IndexFunc(taskTypes[:], func(t taskType) bool { return t.name == name })
 	return i >= 0 && taskTypes[i].category == CategoryRun
 }
 
 // withSecrets is a check of the names in a text of task i that may hold secrets, too.
 func (r *references) withSecrets(i int, known func(name string) *FieldError) func(name string) *FieldError {
-	if !takesSecrets(r.def.Tasks[i].Type) {
+	if !worksOnWorker(r.def.Tasks[i].Type) {
 		return known
 	}
 	return func(name string) *FieldError {

@@ -43,12 +43,13 @@ type Child struct {
 	Index        int    // of its item, where the parent is a dynamic task
 }
 
-// Order is a wish of a parent about the child of one of its attempts: stop, pause, resume or recover.
+// Order is a wish of a parent about the child of one of its attempts: stop, pause, resume or recover. With no
+// verb nothing is asked of the child, which runs again already: it only tells another attempt when it ends.
 type Order struct {
 	Child  int64
 	Verb   Verb
 	Force  bool
-	Number int // recover: the attempt that waits for the child from now on
+	Number int // recover, or no verb: the attempt that waits for the child from now on
 }
 
 // ChildParams returns the start parameters of the child of a sub_workflow task: the task's own params,

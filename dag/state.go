@@ -84,6 +84,7 @@ const (
 	ReasonExitCode         Reason = "exit_code"         // the process ended with another code than 0
 	ReasonChildFailed      Reason = "child_failed"      // the child instance of a sub_workflow task failed
 	ReasonChildStopped     Reason = "child_stopped"     // somebody stopped the child instance of a sub_workflow task
+	ReasonChildAgain       Reason = "child_again"       // the child of before was run again, and the task waits for it once more
 	ReasonDependencyFailed Reason = "dependency_failed" // what a dependent task waited for has failed
 	ReasonChildRefused     Reason = "child_refused"     // the child instance of a sub_workflow task could not be started
 	ReasonNeedsSkipped     Reason = "needs_skipped"     // all that the task needs was passed over
@@ -105,6 +106,7 @@ const (
 	ReasonNotRetried       Reason = "not_retried"       // the task's retry policy does not follow such a failure by another attempt
 	ReasonDelayed          Reason = "delayed"           // the task is ready and waits for the end of its delay
 	ReasonQueueTimeout     Reason = "queue_timeout"     // no worker took the task in time
+	ReasonCached           Reason = "cached"            // the task took over what an earlier success had given
 )
 
 // StateInfo is one line of a state table.

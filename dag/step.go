@@ -44,8 +44,12 @@ func (in *Instance) Step(ev Input, now Millis) Effects {
 		s.launch(ev)
 	case ChildEnded:
 		s.childEnded(ev)
+	case ChildAgain:
+		s.childAgain(ev)
 	case Decided:
 		s.decided(ev)
+	case Recall:
+		s.recall(ev)
 	default:
 		panic(fmt.Sprintf("instance %d: no rule for input %T", in.ID, ev))
 	}
@@ -118,7 +122,7 @@ func (s *step) assign(ev Assign) {
 	t.Attempt = Attempt{
 		Task: ev.Task, Number: t.Attempts + 1, Round: s.in.Round, Iteration: s.iterate(ev.Task),
 		Token: ev.Token, Worker: ev.Worker, Incarnation: ev.Incarnation,
-		State: AttemptDispatched, DispatchedAt: s.now,
+		State: AttemptDispatched, DispatchedAt: s.now, CacheKey: s.in.CacheKey(ev.Task),
 	}
 	t.Attempts++
 	t.StartedAt, t.FinishedAt = 0, 0
@@ -147,6 +151,7 @@ func (s *step) activate(i int) (ended bool) {
 		}
 		holds, err := s.in.holds(i, ask.condition)
 		if err != nil {
+			s.letGo(i)
 			s.enter(i, TaskFailed, ReasonExpression)
 			s.event(Event{Code: EventTask, Task: i, State: string(TaskFailed), Reason: ReasonExpression, Message: err.Error()})
 			s.endWith(i)
@@ -156,6 +161,10 @@ func (s *step) activate(i int) (ended bool) {
 			s.passOver(i, ask.otherwise)
 			return true
 		}
+	}
+	if s.in.Tasks[i].rejoins() { // its child does not wait either
+		s.makeReady(i, ReasonChildAgain)
+		return false
 	}
 	if s.in.plan.Definition.Tasks[i].Delay > 0 && !s.in.DryRun {
 		s.delay(i)

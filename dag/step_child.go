@@ -49,6 +49,9 @@ func (in *Instance) Recovers(task int) bool {
 
 // childKept is the child that a task keeps into a new round in which it is recovered.
 func (t *TaskInstance) childKept() int64 {
+	if t.Reason == ReasonChildAgain {
+		return t.Child
+	}
 	if t.State != TaskFailed && t.State != TaskKilled || t.Reason == ReasonForcedStop {
 		return 0
 	}
@@ -64,8 +67,14 @@ func (s *step) launch(ev Launch) {
 		return
 	}
 	s.taken(ev.Task)
-	child := t.Child
+	verb := VerbRecover
 	many := s.in.plan.maps(ev.Task)
+	if ev.Reason != "" || ev.Child != nil && !many {
+		s.letGo(ev.Task)
+	} else if t.rejoins() {
+		verb = "" // it runs again already
+	}
+	child := t.Child
 	if many {
 		child = 0
 	} else if ev.Child != nil {
@@ -96,7 +105,7 @@ func (s *step) launch(ev Launch) {
 		s.endAttempt(ev.Task, AttemptFailed, ev.Reason)
 		s.fail(ev.Task, ev.Reason, ev.Message)
 	default:
-		s.order(Order{Child: child, Verb: VerbRecover, Number: t.Attempts})
+		s.order(Order{Child: child, Verb: verb, Number: t.Attempts})
 	}
 }
 

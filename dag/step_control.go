@@ -208,6 +208,7 @@ func (s *step) force(i int, by string) string {
 
 // withdraw takes back what was asked for a task that is not live.
 func (s *step) withdraw(i int) {
+	s.letGo(i)
 	t := &s.in.Tasks[i]
 	if t.delayed() {
 		s.do(Disarm{Timer: Timer{Kind: TimerDelay, Task: i, Number: t.Attempts}})

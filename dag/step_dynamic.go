@@ -14,6 +14,7 @@ type ItemState string
 const (
 	ItemWaiting ItemState = "waiting" // its child is yet to be made
 	ItemAgain   ItemState = "again"   // its child is yet to be recovered
+	ItemRejoin  ItemState = "rejoin"  // its child runs again already, and is yet to be waited for
 	ItemRunning ItemState = "running"
 	ItemSuccess ItemState = "success"
 	ItemFailed  ItemState = "failed"
@@ -84,6 +85,9 @@ func (s *step) beginItems(ev Launch) {
 			continue
 		case t.Retries == 0 && m.Child != 0 && (m.State == ItemFailed || m.State == ItemKilled):
 			m.State = ItemAgain
+		case m.State == ItemRejoin:
+			m.State = ItemRunning
+			s.order(Order{Child: m.Child, Number: t.Attempt.Number})
 		default:
 			m.State, m.Child = ItemWaiting, ev.Child.ID+int64(k)
 			m.WorkflowID, m.ProjectID, m.Version = ev.Child.WorkflowID, ev.Child.ProjectID, ev.Child.Version
@@ -99,7 +103,7 @@ type progress struct{ waiting, running, success, failed, killed int }
 func (t *TaskInstance) progress() (p progress) {
 	for k := range t.Items {
 		switch t.Items[k].State {
-		case ItemWaiting, ItemAgain:
+		case ItemWaiting, ItemAgain, ItemRejoin:
 			p.waiting++
 		case ItemRunning:
 			p.running++
@@ -276,6 +280,9 @@ func (s *step) gather(i int) (map[string]string, string) {
 // itemsKept are the items with which a task that failed or was killed goes on in a new round in which it is
 // recovered. A forced stop does not wait for its children's end, so those are left alone.
 func (t *TaskInstance) itemsKept() []Item {
+	if t.Reason == ReasonChildAgain {
+		return t.Items
+	}
 	if t.State != TaskFailed && t.State != TaskKilled || t.Reason == ReasonOutputs {
 		return nil
 	}

@@ -70,6 +70,7 @@ func (s *step) queueOver(i int) {
 		s.event(Event{Code: EventQueueTimeout, Task: i, Warning: true})
 	}
 	if action != TimeoutWarn {
+		s.letGo(i)
 		s.do(Dequeue{Task: i})
 		s.failForGood(i, ReasonQueueTimeout, "")
 	}

@@ -82,6 +82,9 @@ func (in *Instance) over(i int, outputs map[string]string) (bool, error) {
 // the iteration that was cut short, which sees the outputs of the one before. A loop that came to its own end
 // without success begins anew.
 func (t *TaskInstance) iterationKept() (int, map[string]string) {
+	if t.Reason == ReasonChildAgain {
+		return t.Iteration, t.Outputs
+	}
 	if t.Iteration == 0 || t.State != TaskFailed && t.State != TaskKilled || t.Reason == ReasonRepeatBound || t.Reason == ReasonExpression {
 		return 0, nil
 	}

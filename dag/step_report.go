@@ -28,6 +28,7 @@ func (s *step) report(r Report) {
 	case AttemptSuccess:
 		s.facts(r)
 		s.endAttempt(r.Task, AttemptSuccess, r.Reason)
+		s.cache()
 		s.succeed(r.Task, r.Outputs)
 	case AttemptFailed, AttemptKilled:
 		s.facts(r)

@@ -98,13 +98,19 @@ func (s *step) rerun(c Control) string {
 		}
 	}
 	chosen := in.plan.Select(c.Tasks, c.Scope)
-	for i := range in.Tasks {
-		if chosen[i] {
-			in.Tasks[i].Child, in.Tasks[i].Iteration, in.Tasks[i].Items = 0, 0, nil // what is run again begins anew
-		}
-	}
+	s.beginAnew(chosen, -1)
 	s.again(c.By, nil, func(i int) bool { return chosen[i] })
 	return ResultApplied
+}
+
+// beginAnew makes chosen tasks forget how far they had come, but for one of them.
+func (s *step) beginAnew(chosen []bool, but int) {
+	for i := range s.in.Tasks {
+		if chosen[i] && i != but {
+			t := &s.in.Tasks[i]
+			t.Child, t.Iteration, t.Items = 0, 0, nil
+		}
+	}
 }
 
 // resets tells which tasks a new round takes up: those that reset names, those that were passed over
@@ -135,6 +141,7 @@ func (in *Instance) resets(forced []int, reset func(i int) bool) []bool {
 func (s *step) again(by string, forced []int, reset func(i int) bool) {
 	in := s.in
 	resets := in.resets(forced, reset)
+	s.fx.NewRound = true
 	in.Round++
 	for _, i := range forced {
 		in.Tasks[i] = TaskInstance{State: TaskForcedSuccess, Round: in.Round, Attempts: in.Tasks[i].Attempts, FinishedAt: s.now}
@@ -144,8 +151,12 @@ func (s *step) again(by string, forced []int, reset func(i int) bool) {
 		if t := &in.Tasks[i]; resets[i] {
 			iteration, outputs := t.iterationKept()
 			items := t.itemsKept()
+			again := t.Reason == ReasonChildAgain
 			*t = TaskInstance{State: TaskWaiting, Round: in.Round, Attempts: t.Attempts, Child: t.childKept()}
 			t.Iteration, t.Outputs, t.Items = iteration, outputs, items
+			if again {
+				t.Reason = ReasonChildAgain
+			}
 			for k := range items {
 				s.touchItem(i, k)
 			}

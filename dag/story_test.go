@@ -1,6 +1,7 @@
 package dag
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -79,6 +80,7 @@ type story struct {
 	wishes int64
 
 	children int64 // made so far
+	cached   []CacheEntry
 }
 
 func (s *story) command(words, more []string) {
@@ -117,6 +119,8 @@ func (s *story) command(words, more []string) {
 		s.step(r)
 	case "launch":
 		s.launch(s.index(arg(1)), opt)
+	case "recall":
+		s.recall(s.index(arg(1)), opt)
 	case "decided":
 		i, n := s.attempt(arg(1), opt)
 		s.step(Decided{Task: i, Number: n, Success: arg(2) == "success", Message: "it says so", Outputs: map[string]string{"out": opt["out"]}})
@@ -131,6 +135,13 @@ func (s *story) command(words, more []string) {
 			ev.Outputs = map[string]string{"out": opt["out"]}
 		}
 		s.step(ev)
+	case "again":
+		i := s.index(arg(1))
+		child, _ := strconv.ParseInt(opt["child"], 10, 64)
+		s.wishes++
+		s.step(ChildAgain{ID: s.wishes, Task: i, Child: child, By: "instance 101"})
+	case "limited":
+		s.in.Limited = true
 	case "lost":
 		i, n := s.attempt(arg(1), opt)
 		s.step(Lost{Task: i, Number: n, Token: token(i, n)})
@@ -187,7 +198,11 @@ func (s *story) step(ev Input) {
 		fmt.Fprintf(&s.out, "+ child %d of %s\n", c.ID, s.name(c.Task, c.Number))
 	}
 	for _, o := range fx.Orders {
-		fmt.Fprintf(&s.out, "+ %s child %d%s%s\n", o.Verb, o.Child, map[bool]string{true: " by force"}[o.Force], map[bool]string{true: fmt.Sprintf(" for attempt %d", o.Number)}[o.Number > 0])
+		fmt.Fprintf(&s.out, "+ %s child %d%s%s\n", cmp.Or(string(o.Verb), "await"), o.Child, map[bool]string{true: " by force"}[o.Force], map[bool]string{true: fmt.Sprintf(" for attempt %d", o.Number)}[o.Number > 0])
+	}
+	for _, c := range fx.Cached {
+		s.cached = append(s.cached, c)
+		fmt.Fprintf(&s.out, "+ keep what %s gave until %s\n", s.name(c.Task, c.Number), clock(c.Until))
 	}
 	for _, a := range fx.Applied {
 		fmt.Fprintf(&s.out, "= %s\n", a.Result)
@@ -212,6 +227,21 @@ func (s *story) launch(i int, opt map[string]string) {
 	s.step(ev)
 }
 
+// recall gives a task what was kept for it last, or an entry of another key or moment.
+func (s *story) recall(i int, opt map[string]string) {
+	entry := CacheEntry{Key: s.in.CacheKey(i), Instance: 77, Outputs: map[string]string{"out": "old"}, At: s.now - Millis(duration(s.t, opt["age"]).Milliseconds()), Until: s.now + 1}
+	if opt["key"] != "" {
+		entry.Key = opt["key"]
+	}
+	if opt["until"] != "" {
+		entry.Until = s.now
+	}
+	if opt["last"] != "" {
+		entry = s.cached[len(s.cached)-1]
+	}
+	s.step(Recall{Task: i, Entry: entry})
+}
+
 func (s *story) event(e Event) string {
 	text := "instance"
 	if e.Task >= 0 {
@@ -224,6 +254,9 @@ func (s *story) event(e Event) string {
 		if part.text != "" {
 			text += " " + part.before + part.text
 		}
+	}
+	if e.Reason == ReasonCached {
+		text += ": " + e.Message
 	}
 	if e.Warning {
 		text += " !"

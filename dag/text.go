@@ -45,6 +45,7 @@ type taskCommon struct {
 	TaskGroup    *taskGroupText                  `json:"task_group" editor:"task_group" advanced:"true" doc:"The group of the project whose places the task takes while it runs."`
 	Retry        *retryText                      `json:"retry" editor:"retry" doc:"When a failed attempt is followed by another one."`
 	RepeatUntil  *repeatText                     `json:"repeat_until" editor:"repeat_until" advanced:"true" doc:"Runs the task again after each success, until a condition holds."`
+	Cache        *cacheText                      `json:"cache" editor:"cache" advanced:"true" doc:"Takes the outputs of an earlier success instead of running the task, while nothing has changed that they depend on."`
 	Timeout      *timeoutText                    `json:"timeout" editor:"timeout" doc:"How long an attempt may run."`
 	QueueTimeout *timeoutText                    `json:"queue_timeout" editor:"timeout" advanced:"true" doc:"How long the task may be ready without a worker."`
 	Delay        *Duration                       `json:"delay" rule:"min=0s,max=30d" advanced:"true" doc:"How long the task waits before its first attempt of a round, once its needs let it run."`
@@ -55,8 +56,7 @@ type taskCommon struct {
 	Raw          bool                            `json:"raw" advanced:"true" doc:"Each ${name} and $[...] in the script is replaced in its text before it runs. A value becomes part of the program: better use variables."`
 	WorkingDir   string                          `json:"working_dir" rule:"max=4096" pattern:"^(/|\\$\\{)" advanced:"true" doc:"A folder on the worker, as an absolute path."`
 
-	Uses  document.Later `json:"uses"`
-	Cache document.Later `json:"cache"`
+	Uses document.Later `json:"uses"`
 }
 
 // taskText is a task with the keys of its type, which stand flat beside the others.

@@ -72,7 +72,7 @@ func (t *taskText) task(field string, out *Task) []FieldError {
 	*out = Task{
 		Name: t.Name, Type: t.Type, Needs: t.Needs, Outputs: t.Outputs,
 		WorkerGroup: t.WorkerGroup, Priority: priority,
-		Retry: t.Retry.retry(), Repeat: t.RepeatUntil.repeat(), Timeout: t.Timeout.timeout(),
+		Retry: t.Retry.retry(), Repeat: t.RepeatUntil.repeat(), Cache: t.Cache.cache(), Timeout: t.Timeout.timeout(),
 		Join: t.Join, When: t.When, Finally: t.Finally,
 		QueueTimeout: t.QueueTimeout.timeout(), OnLost: OnLost(t.OnLost),
 		AllowFailure: t.AllowFailure, Disabled: t.Disabled, Raw: t.Raw,
@@ -104,6 +104,7 @@ func (t *taskText) task(field string, out *Task) []FieldError {
 	errs = append(errs, more...)
 	errs = append(errs, checkOutputNames(field, t.Outputs)...)
 	errs = append(errs, checkRepeat(field, out)...)
+	errs = append(errs, checkCache(field, out, t.Compensate != nil)...)
 	if giver, ok := t.spec.(interface{ outputs() []string }); ok {
 		out.Outputs = slices.Concat(t.Outputs, giver.outputs())
 	}

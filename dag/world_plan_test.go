@@ -50,7 +50,7 @@ func planOf(def *Definition) *Plan {
 	if errs := p.compile(); len(errs) > 0 {
 		panic(fmt.Sprint(errs))
 	}
-	p.outputs = newOutputs(p)
+	p.outputs, p.refs, p.secrets = newOutputs(p), make([]bool, n), make([][]string, n)
 	return p
 }
 
@@ -103,6 +103,7 @@ func parsePlan(t *testing.T, words, lines []string) *Plan {
 			task.Repeat = Repeat{Until: until, Max: 3, Delay: duration(t, opt["again"])}
 			task.Outputs = []string{"out"}
 		}
+		task.Cache.MaxAge = duration(t, opt["cache"])
 		task.Join, task.When, task.Finally = opt["join"], opt["when"], opt["finally"] != ""
 		if cases := opt["cases"]; cases != "" || opt["conditions"] != "" {
 			task.Type, task.Spec = TypeSwitch, &SwitchSpec{Cases: casesOf(cases), Else: elseOf(opt)}

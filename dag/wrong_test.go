@@ -28,10 +28,34 @@ var wrongTexts = []struct {
 	}},
 	{"missing type", tasksText("  - {name: a, script: x}"), []wrong{{3, "tasks[0].type", "required", ""}}},
 	{"reserved keys", "name: w\n" +
-		"tasks:\n  - name: a\n    type: noop\n    when: x\n    uses: x\n    cache: x\n", []wrong{
+		"tasks:\n  - name: a\n    type: noop\n    when: x\n    uses: x\n", []wrong{
 		{5, "tasks[0].when", "unknown_name", "x"},
 		{6, "tasks[0].uses", "not_available", ""},
-		{7, "tasks[0].cache", "not_available", ""},
+	}},
+	{"cache", tasksText(
+		"  - {name: a, type: noop, cache: {max_age: 1d}}",
+		"  - {name: b, type: shell, script: x, cache: {key: 1, max_age: 0s, for: x}}",
+		"  - {name: c, type: shell, script: x, cache: {}}",
+		"  - {name: d, type: shell, script: x, cache: 7d}",
+		"  - {name: e, type: shell, script: x, cache: {key: '${day}-${secret.db}', max_age: 1d}}",
+		"  - {name: f, type: shell, script: x, cache: {key: '${secret.db}', max_age: 1d}}",
+		"  - {name: g, type: shell, script: x, cache: {key: '$[yyy', max_age: 1d}}",
+		"  - {name: h, type: shell, script: x, outputs: [n], cache: {max_age: 1d}, repeat_until: {condition: n == 1, max: 2}}",
+		"  - {name: i, type: shell, script: x, cache: {max_age: 1d}, compensate: {type: shell, script: y}}",
+		"  - {name: j, type: sub_workflow, workflow: x, cache: {max_age: 1d}}",
+	), []wrong{
+		{3, "tasks[0].cache", "conflict", "only what a worker does"},
+		{4, "tasks[1].cache.key", "wrong_type", "a text"},
+		{4, "tasks[1].cache.max_age", "out_of_range", "1s to 365d"},
+		{4, "tasks[1].cache.for", "unknown_field", ""},
+		{5, "tasks[2].cache.max_age", "required", ""},
+		{6, "tasks[3].cache", "wrong_type", "a map"},
+		{7, "tasks[4].cache.key", "unknown_name", "${day}"},
+		{8, "tasks[5].cache.key", "invalid", "a secret can't stand here"},
+		{9, "tasks[6].cache.key", "syntax", "no closing"},
+		{10, "tasks[7].cache", "conflict", "repeated"},
+		{11, "tasks[8].cache", "conflict", "compensate"},
+		{12, "tasks[9].cache", "conflict", "a sub_workflow task"},
 	}},
 	{"compensate", tasksText(
 		"  - {name: a, type: noop, compensate: {}}",

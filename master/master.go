@@ -68,6 +68,9 @@ type Config struct {
 	// is supervise.DefaultEvery.
 	SuperviseEvery time.Duration
 
+	// Retention bounds the instances that are kept.
+	Retention Retention
+
 	Store    Store
 	Registry registry.Registry
 	// Joins gives certificates to new nodes; nil refuses them.
@@ -175,7 +178,7 @@ func New(c Config) *Master {
 		Self: c.Self.String(), Store: c.Store, Locks: c.Registry, Instances: m.engine, Logger: m.log, Every: c.SuperviseEvery, Now: c.Now, Held: m.hold.held,
 	})
 	m.notifier = notify.New(notify.Config{
-		Store: c.Store, Sender: &webhook.Sender{Rule: c.Egress, Now: c.Now}, Secrets: c.Secrets, Logger: m.log, Now: c.Now,
+		Store: c.Store, Sender: &webhook.Sender{Rule: c.Egress, Now: c.Now}, Secrets: c.Secrets, Keys: c.Keys, Logger: m.log, Now: c.Now,
 	})
 	return m
 }

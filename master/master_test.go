@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/porpoise/porpoise/registry"
 	"github.com/porpoise/porpoise/registry/inprocess"
 	"github.com/porpoise/porpoise/sql"
+	"github.com/porpoise/porpoise/sql/sqltest"
 )
 
 // site is a store, a registry and a certificate authority for masters and workers of a test.
@@ -34,7 +34,7 @@ type site struct {
 func newSite(t testing.TB) *site {
 	t.Helper()
 	log := hclog.New(&hclog.LoggerOptions{Level: hclog.Warn, Output: testWriter{t}})
-	file := filepath.Join(t.TempDir(), "porpoise.db")
+	file := sqltest.SQLite(t)
 	store, err := sql.Open(t.Context(), sql.Config{DSN: "sqlite:" + file, Logger: log})
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/go-co-op/gocron/v2"
+
+	"github.com/porpoise/porpoise/dag"
 )
 
 // remindEvery keeps a notice of waiting work from running out at the workers, where it
@@ -18,6 +20,8 @@ const (
 	// placesEvery is how often places are looked for that were given back without a word: the
 	// transactions leave none, so that this is for what nobody thought of.
 	placesEvery = 10 * time.Second
+	// retireEvery is how often instances are looked for that need not be kept any more.
+	retireEvery = 10 * time.Minute
 	// maxSweeps bounds the batches of one sweep: what is left waits for the next.
 	maxSweeps = 20
 )
@@ -25,6 +29,11 @@ const (
 // Sweeper deletes a small batch of rows that have outlived their use and returns how many.
 type Sweeper interface {
 	Sweep(ctx context.Context) (int, error)
+	// Retire deletes a batch of the instances and backfills that ended until a moment.
+	Retire(ctx context.Context, until dag.Millis) (int, error)
+	// Surplus returns the workflows that have more instances than each, of which RetireSurplus deletes a batch.
+	Surplus(ctx context.Context, each int) ([]int64, error)
+	RetireSurplus(ctx context.Context, workflow int64, each int) (int, error)
 	// SweepPlaces mends what no transaction should have left behind under the limits, and returns how much.
 	SweepPlaces(ctx context.Context) (int, error)
 }
@@ -43,6 +52,7 @@ func (m *Master) periodic(ctx context.Context) error {
 		{"remind", remindEvery, m.placer.Remind},
 		{"sweep", sweepEvery, func() { m.sweep(ctx) }},
 		{"places", placesEvery, func() { m.sweepPlaces(ctx) }},
+		{"retire", retireEvery, func() { m.retire(ctx) }},
 	} {
 		// A run that is late is skipped, never run beside the one before.
 		_, err := scheduler.NewJob(gocron.DurationJob(job.every), gocron.NewTask(job.do),

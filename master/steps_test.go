@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
-	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/porpoise/porpoise/registry"
 	"github.com/porpoise/porpoise/registry/inprocess"
 	"github.com/porpoise/porpoise/sql"
+	"github.com/porpoise/porpoise/sql/sqltest"
 )
 
 // stage is a cluster without goroutines of its own: one test moves masters, a worker and the clock.
@@ -33,7 +33,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	s := &stage{t: t, registry: inprocess.New(), now: time.UnixMilli(1_700_000_000_000)}
-	store, err := sql.Open(t.Context(), sql.Config{DSN: "sqlite:" + filepath.Join(t.TempDir(), "porpoise.db"), Now: s.clock})
+	store, err := sql.Open(t.Context(), sql.Config{DSN: "sqlite:" + sqltest.SQLite(t), Now: s.clock})
 	if err != nil {
 		t.Fatal(err)
 	}

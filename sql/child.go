@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/porpoise/porpoise/dag"
 )
@@ -11,6 +12,10 @@ import (
 // VerbChildEnded is no wish: a control row of this verb tells a parent that the child of an attempt has
 // ended. The engine makes a dag.ChildEnded of it.
 const VerbChildEnded dag.Verb = "child_ended"
+
+// VerbChildAgain is no wish either: a control row of this verb tells a parent that has ended that its child runs
+// again, on somebody's wish. The engine makes a dag.ChildAgain of it.
+const VerbChildAgain dag.Verb = "child_again"
 
 // Parent ties a child instance to the attempt that waits for it; zero for an instance that
 // somebody, or a schedule, started.
@@ -31,7 +36,7 @@ func ChildKey(instance int64, task, attempt, index int) string {
 func (b *batch) children(ctx context.Context, ops []*operation) error {
 	var starts []*Start
 	var controls []any
-	var recovered, told []int64
+	var tied, told []int64
 	for _, o := range ops {
 		t := o.commit
 		if b.locked[t.Instance.ID].seq < t.Instance.Seq {
@@ -39,13 +44,24 @@ func (b *batch) children(ctx context.Context, ops []*operation) error {
 				starts = append(starts, childStart(t, &t.Effects.Children[i]))
 			}
 			for _, order := range t.Effects.Orders {
+				if order.Number > 0 {
+					tied = append(tied, order.Child, int64(order.Number))
+					b.tie(order)
+				}
+				if order.Verb == "" {
+					if wake, ok := b.endedBefore(t, order.Child); ok {
+						controls = b.wish(controls, &wake)
+					}
+					continue
+				}
 				controls = b.wish(controls, &ControlRow{
 					InstanceID: order.Child, Verb: order.Verb, Force: order.Force, By: t.By, At: t.At,
 				})
 				told = append(told, order.Child)
-				if order.Verb == dag.VerbRecover {
-					recovered = append(recovered, order.Child, int64(order.Number))
-				}
+			}
+			if again, ok := b.again(t); ok {
+				controls = b.wish(controls, &again)
+				told = append(told, again.InstanceID)
 			}
 		}
 		if wake, ok := b.wake(t); ok {
@@ -56,8 +72,8 @@ func (b *batch) children(ctx context.Context, ops []*operation) error {
 	if err := b.insertStarts(ctx, starts); err != nil {
 		return fmt.Errorf("insert children: %w", err)
 	}
-	for i := 0; i < len(recovered); i += 2 {
-		err := b.tx.exec(ctx, `UPDATE workflow_instance SET parent_attempt = ? WHERE id = ?`, []any{recovered[i+1], recovered[i]}, anyRows)
+	for i := 0; i < len(tied); i += 2 {
+		err := b.tx.exec(ctx, `UPDATE workflow_instance SET parent_attempt = ? WHERE id = ?`, []any{tied[i+1], tied[i]}, anyRows)
 		if err != nil {
 			return fmt.Errorf("tie a child to another attempt: %w", err)
 		}
@@ -67,7 +83,7 @@ func (b *batch) children(ctx context.Context, ops []*operation) error {
 	}
 	var orphans []int64
 	for _, id := range told {
-		if in, found := b.locked[id]; found && in.owner == "" && in.epoch > 0 {
+		if in, found := b.locked[id]; found && in.owner == "" && in.epoch > 0 && !slices.Contains(orphans, id) {
 			orphans = append(orphans, id)
 		}
 	}
@@ -97,11 +113,40 @@ func (b *batch) wake(t *Transition) (ControlRow, bool) {
 	if !t.wakes() || !found || dag.InstanceState(parent.state).Final() {
 		return ControlRow{}, false
 	}
-	child := b.locked[t.Instance.ID]
-	return ControlRow{
-		InstanceID: t.Parent, Verb: VerbChildEnded, Tasks: []string{child.parentTask}, Attempt: child.parentAttempt,
-		Child: t.Instance.ID, By: t.By, At: t.At,
-	}, true
+	return b.word(t, VerbChildEnded, t.Parent, t.Instance.ID), true
+}
+
+// word is what a transition has to say to the parent of a child.
+func (b *batch) word(t *Transition, verb dag.Verb, parent, child int64) ControlRow {
+	row := b.locked[child]
+	return ControlRow{InstanceID: parent, Verb: verb, Tasks: []string{row.parentTask}, Attempt: row.parentAttempt, Child: child, By: t.By, At: t.At}
+}
+
+// tie notes that a child tells another attempt when it ends, for the other transitions of the batch: those of
+// parents come first, as their ids are lower.
+func (b *batch) tie(o dag.Order) {
+	row := b.locked[o.Child]
+	row.parentAttempt = o.Number
+	b.locked[o.Child] = row
+}
+
+// endedBefore is the word of a child that runs again, and has ended before its parent began to wait for it.
+func (b *batch) endedBefore(t *Transition, child int64) (ControlRow, bool) {
+	if row, found := b.locked[child]; !found || !dag.InstanceState(row.state).Final() {
+		return ControlRow{}, false
+	}
+	return b.word(t, VerbChildEnded, t.Instance.ID, child), true
+}
+
+// again is the word to a parent that has ended: its child has opened a new round. One that has not ended either
+// asked for that itself, or has nothing to do with this child any more; one in quarantine stays there.
+func (b *batch) again(t *Transition) (ControlRow, bool) {
+	parent, found := b.locked[t.Parent]
+	state := dag.InstanceState(parent.state)
+	if !t.Effects.NewRound || !found || !state.Final() || state == dag.InstanceQuarantined {
+		return ControlRow{}, false
+	}
+	return b.word(t, VerbChildAgain, t.Parent, t.Instance.ID), true
 }
 
 // told lists the instances beside its own that a transition writes to.
@@ -110,7 +155,7 @@ func (t *Transition) told() []int64 {
 	for _, o := range t.Effects.Orders {
 		ids = append(ids, o.Child)
 	}
-	if t.wakes() {
+	if t.wakes() || t.Parent != 0 && t.Effects.NewRound {
 		ids = append(ids, t.Parent)
 	}
 	return ids

@@ -47,7 +47,7 @@ var attemptUpsert = &table{
 	cols: []string{
 		"instance_id", "task_index", "number", "round", "token", "worker", "incarnation", "state", "reason", "kill_reason", "message",
 		"dispatched_at", "started_at", "finished_at", "deadline", "exit_code", "tail", "log_bytes", "outputs", "complete_by", "child_id",
-		"iteration",
+		"iteration", "cache_key", "cached_from",
 	},
 	sets: []string{
 		"state", "reason", "kill_reason", "message", "dispatched_at", "started_at", "finished_at", "deadline", "exit_code", "tail",
@@ -91,7 +91,7 @@ func (s *Store) Commit(ctx context.Context, transitions []Transition) []error {
 // check refuses what would end the writer, and with it every caller's work.
 func (t *Transition) check() error {
 	n := len(t.Instance.Tasks)
-	if len(t.Effects.Tasks) > 0 || len(t.Effects.Attempts) > 0 || len(t.Effects.Children) > 0 {
+	if len(t.Effects.Tasks) > 0 || len(t.Effects.Attempts) > 0 || len(t.Effects.Children) > 0 || len(t.Effects.Cached) > 0 {
 		if t.Plan == nil || len(t.Plan.Definition.Tasks) != n {
 			return fmt.Errorf("%d tasks do not fit the plan", n)
 		}
@@ -159,6 +159,9 @@ func (b *batch) commits(ctx context.Context) error {
 		return err
 	}
 	if err := b.children(ctx, ops); err != nil {
+		return err
+	}
+	if err := b.caches(ctx, ops); err != nil {
 		return err
 	}
 	if err := b.release(ctx, ops); err != nil {
@@ -263,7 +266,7 @@ func appendAttempts(args []any, t *Transition) []any {
 		args = append(args, t.Instance.ID, int64(a.Task), int64(a.Number), int64(a.Round), a.Token, a.Worker, a.Incarnation, string(a.State),
 			string(a.Reason), string(a.KillReason), a.Message, int64(a.DispatchedAt), int64(a.StartedAt), int64(a.FinishedAt),
 			int64(a.Deadline), int64(a.ExitCode), tail, a.LogBytes, encodeMap(a.Outputs), int64(completeBy(a, t.At, t.Grace)),
-			a.Child, int64(a.Iteration))
+			a.Child, int64(a.Iteration), a.CacheKey, a.CachedFrom)
 	}
 	return args
 }

@@ -74,13 +74,14 @@ func scanTask(scan func(...any) error) (TaskRow, error) {
 }
 
 const attemptColumns = `instance_id, task_index, number, round, token, worker, incarnation, state, reason, kill_reason, message, dispatched_at,
-	started_at, finished_at, deadline, exit_code, tail, log_bytes, outputs, child_id, iteration`
+	started_at, finished_at, deadline, exit_code, tail, log_bytes, outputs, child_id, iteration, cache_key, cached_from`
 
 func scanAttempt(scan func(...any) error) (AttemptRow, error) {
 	var a AttemptRow
 	var outputs string
 	err := scan(&a.InstanceID, &a.Task, &a.Number, &a.Round, &a.Token, &a.Worker, &a.Incarnation, &a.State, &a.Reason, &a.KillReason,
-		&a.Message, &a.DispatchedAt, &a.StartedAt, &a.FinishedAt, &a.Deadline, &a.ExitCode, &a.Tail, &a.LogBytes, &outputs, &a.Child, &a.Iteration)
+		&a.Message, &a.DispatchedAt, &a.StartedAt, &a.FinishedAt, &a.Deadline, &a.ExitCode, &a.Tail, &a.LogBytes, &outputs, &a.Child, &a.Iteration,
+		&a.CacheKey, &a.CachedFrom)
 	if err != nil {
 		return a, err
 	}

@@ -20,7 +20,7 @@ type Listener struct {
 	Name          string
 	Description   string
 	URL           string
-	Secret        []byte // sealed by who wrote it, see ListenerSecret; empty for none
+	Secret        []byte // sealed by who wrote it, see ListenerSecret, or ${secret.NAME}; empty for none
 	Filter        listen.Filter
 	CorrelationID string
 	Enabled       bool
@@ -34,7 +34,7 @@ type Listener struct {
 // Reply is the listener that a start brings for its own instance.
 type Reply struct {
 	URL           string
-	Secret        []byte
+	Secret        []byte // as that of a Listener
 	Filter        listen.Filter
 	CorrelationID string
 	// Receiver names who is called, by scheme, host and port: replies to one share a bound.

@@ -181,7 +181,7 @@ type ControlRow struct {
 	Force      bool
 	By         string
 	At         dag.Millis
-	// Attempt and Child are of VerbChildEnded: the attempt that waited, and the instance that ended.
+	// Attempt and Child are of VerbChildEnded and VerbChildAgain: the attempt that waited, and the child.
 	// Attempt is also of approve and reject: the one that is decided on.
 	Attempt int
 	Child   int64

@@ -2,7 +2,6 @@ package sql_test
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -13,10 +12,10 @@ import (
 
 func TestSQLiteKeepsThePromises(t *testing.T) {
 	t.Parallel()
-	var dirs sync.Map
+	var files sync.Map
 	sqltest.Run(t, func(t *testing.T, name string) *sql.Store {
-		dir, _ := dirs.LoadOrStore(name, t.TempDir())
-		return openStore(t, sql.Config{DSN: "sqlite:" + filepath.Join(dir.(string), "porpoise.db")})
+		file, _ := files.LoadOrStore(name, sync.OnceValue(func() string { return sqltest.SQLite(t) }))
+		return openStore(t, sql.Config{DSN: "sqlite:" + file.(func() string)()})
 	})
 }
 

@@ -11,8 +11,8 @@ import (
 const maxSwept = 512
 
 // Sweep deletes rows that have outlived their use, 512 of a kind at most, and returns how many: the
-// Idempotency-Keys that a day has passed over, the oldest takeovers and recoveries, and deliveries
-// that have rested for a month. A caller who gets 512 may call again at once;
+// Idempotency-Keys that a day has passed over, the oldest takeovers and recoveries, deliveries
+// that have rested for a month, and results of tasks that have expired or are too many. A caller who gets 512 may call again at once;
 // several processes may sweep together. Where nothing is old it only reads.
 func (s *Store) Sweep(ctx context.Context) (int, error) {
 	failovers, err := s.sweepFailovers(ctx)
@@ -27,8 +27,12 @@ func (s *Store) Sweep(ctx context.Context) (int, error) {
 	if err != nil {
 		return failovers + recoveries, err
 	}
+	cached, err := s.sweepCache(ctx)
+	if err != nil {
+		return failovers + recoveries + deliveries, err
+	}
 	keys, err := s.sweepIdempotency(ctx)
-	return failovers + recoveries + deliveries + keys, err
+	return failovers + recoveries + deliveries + cached + keys, err
 }
 
 func (s *Store) sweepIdempotency(ctx context.Context) (n int, err error) {

@@ -89,6 +89,8 @@ func TestUsageErrorsExitWithTwo(t *testing.T) {
 		{"listeners", "set", "sales", "ops"},
 		{"listeners", "set", "sales", "ops", "--url", "https://example.org", "--secret-file", os.DevNull},
 		{"standalone", "--listeners-reach", "moon"},
+		{"standalone", "--keep-days", "-1"},
+		{"master", "--keep-per-workflow", "-1"},
 		{"nonsense"},
 		{"token", "nonsense"},
 		{"instances", "--limit", "0"},

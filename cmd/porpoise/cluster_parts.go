@@ -59,6 +59,7 @@ type parts struct {
 	key         rpc.ClusterKey
 	keys        *rpc.Keyring // of secrets
 	egress      egress.Rule  // where listeners may be called
+	retention   master.Retention
 	node        string
 	incarnation string
 	predecessor string // the incarnation that this one follows in the data folder
@@ -260,7 +261,7 @@ func (p *parts) startMaster(ctx context.Context, listen, advertise string, weigh
 		Slots: p.cluster.Slots, Weight: weight, Takeover: true, Store: p.store, Registry: p.registry,
 		Joins:   &rpc.JoinServer{CA: p.authority, VerifyToken: p.verifyJoin, Logger: p.log},
 		Keys:    p.keys,
-		Figures: refusals.Figures, Logger: p.log, SuperviseEvery: superviseEvery, Secrets: p.key, Egress: p.egress,
+		Figures: refusals.Figures, Logger: p.log, SuperviseEvery: superviseEvery, Retention: p.retention, Secrets: p.key, Egress: p.egress,
 	})
 	if err := p.serveRPC(registry.Master, listener, refusals, func(s *grpc.Server) { rpc.RegisterMasterServer(s, m) }); err != nil {
 		_ = listener.Close()

@@ -85,7 +85,8 @@ func (d *demo) children(role registry.Role, cfg *standaloneConfig, etcdAddress s
 		args := []string{string(role), "--data", dir, "--node", name, "--etcd", "https://" + etcdAddress, "--log-level", cfg.LogLevel, fmt.Sprintf("--log-json=%t", cfg.LogJSON)}
 		if role == registry.Master {
 			args = append(args, "--rpc", "127.0.0.1:0", "--database", "sqlite:"+d.data.file(databaseFile), "--cluster-key", d.data.file(clusterKeyFile),
-				"--secret-key-file", d.data.file(secretKeyFile), "--listeners-reach", cfg.ListenersReach)
+				"--secret-key-file", d.data.file(secretKeyFile), "--listeners-reach", cfg.ListenersReach,
+				"--keep-days", fmt.Sprint(cfg.KeepDays), "--keep-per-workflow", fmt.Sprint(cfg.KeepPerWorkflow))
 		} else {
 			args = append(args, "--slots", fmt.Sprint(cfg.Slots), "--drain-for", cfg.DrainFor.String(),
 				"--heartbeat-timeout", cfg.Timeout.String(), "--heartbeat-cycle", cfg.Cycle.String(), "--heartbeat-period", cfg.Period.String(),

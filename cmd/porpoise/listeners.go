@@ -46,7 +46,7 @@ func yes(b bool) string {
 
 func (c *cli) setListenerCommand() *cobra.Command {
 	var l client.PutListener
-	var secretFile string
+	var by signing
 	var disabled, noSecret bool
 	cmd := &cobra.Command{
 		Use:   "set PROJECT LISTENER",
@@ -56,11 +56,11 @@ func (c *cli) setListenerCommand() *cobra.Command {
 			if l.URL == "" {
 				return usagef("--url: name who is called")
 			}
-			secret, err := c.secret(secretFile)
+			secret, err := c.secret(by)
 			if err != nil {
 				return err
 			}
-			if l.Enabled = !disabled; secretFile != "" || noSecret {
+			if l.Enabled = !disabled; by != (signing{}) || noSecret {
 				l.Secret = &secret
 			}
 			out, err := cl.PutListener(ctx, args[0], args[1], l)
@@ -76,7 +76,8 @@ func (c *cli) setListenerCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&l.URL, "url", "", "who is called")
-	f.StringVar(&secretFile, "secret-file", "", "file of the secret that signs the calls, - for standard input; without it the secret stays")
+	f.StringVar(&by.name, "secret", "", "name of the project's secret that signs the calls")
+	f.StringVar(&by.file, "secret-file", "", "file of the secret that signs the calls, - for standard input; without either the secret stays")
 	f.BoolVar(&noSecret, "no-secret", false, "take the secret away")
 	f.StringSliceVar(&l.Filter.Events, "event", nil, "kind of event; may be repeated")
 	f.StringSliceVar(&l.Filter.Workflows, "workflow", nil, "only events of this workflow; may be repeated")
@@ -86,13 +87,21 @@ func (c *cli) setListenerCommand() *cobra.Command {
 	f.StringVar(&l.Filter.When, "when", "", "only where this condition holds")
 	f.StringVar(&l.Description, "description", "", "what it is for, for people")
 	f.BoolVar(&disabled, "disabled", false, "tell it nothing for now")
-	cmd.MarkFlagsMutuallyExclusive("secret-file", "no-secret")
+	cmd.MarkFlagsMutuallyExclusive("secret", "secret-file", "no-secret")
 	return cmd
 }
 
-// secret reads a secret, without the end of its line; "" for no file. It is no flag: other users of the machine see those.
-func (c *cli) secret(path string) (string, error) {
-	if path == "" {
+// signing is what signs calls: a secret of the project by its name, or one that is read from a file.
+type signing struct{ name, file string }
+
+// secret is a secret as the API takes it: by its name, or read without the end of its line; "" for neither. It is no
+// flag: other users of the machine see those.
+func (c *cli) secret(by signing) (string, error) {
+	path := by.file
+	switch {
+	case by.name != "":
+		return "${secret." + by.name + "}", nil
+	case path == "":
 		return "", nil
 	}
 	from := c.in

@@ -63,6 +63,9 @@ func TestListenersAreSetAndShownWithoutTheirSecret(t *testing.T) {
 		!slices.Equal(put.Filter.Events, []string{"task_timeout"}) || !slices.Equal(put.Filter.Tasks, []string{"extract"}) {
 		t.Errorf("sent %s, %v", body, err)
 	}
+	if code, _, errs := cmd(t, "", "listeners", "set", "sales", "ops", "--url", "https://example.org/hook", "--secret", "hook", "--server", a.URL); code != exitOK || !strings.Contains(a.last(), `"secret":"${secret.hook}"`) {
+		t.Errorf("set by name = %d %q, sent %s", code, errs, a.last())
+	}
 	// Whoever changes something else keeps the secret.
 	if code, _, errs := cmd(t, "", "listeners", "set", "sales", "ops", "--url", "https://example.org/hook", "--disabled", "--server", a.URL); code != exitOK {
 		t.Errorf("set = %d %q", code, errs)
@@ -111,5 +114,17 @@ func TestAStartSaysWhoIsTold(t *testing.T) {
 	code, out, errs := cmd(t, "", "start", "sales/daily", "--reply-url", "https://example.org/r", "--correlation-id", "order 7", "--server", a.URL)
 	if got := a.last(); code != exitOK || out != "42\n" || !strings.Contains(got, `"reply":{"url":"https://example.org/r","correlation_id":"order 7"}`) {
 		t.Errorf("start = %d %q %q, asked %s", code, out, errs, got)
+	}
+	code, _, errs = cmd(t, "", "start", "sales/daily", "--reply-url", "https://example.org/r", "--reply-secret", "hook", "--server", a.URL)
+	if got := a.last(); code != exitOK || !strings.Contains(got, `"secret":"${secret.hook}"`) {
+		t.Errorf("start = %d %q, asked %s", code, errs, got)
+	}
+	for _, args := range [][]string{
+		{"--reply-secret", "hook"},
+		{"--reply-url", "https://example.org/r", "--reply-secret", "hook", "--reply-secret-file", "-"},
+	} {
+		if code, _, errs := cmd(t, "swordfish", append([]string{"start", "sales/daily", "--server", a.URL}, args...)...); code == exitOK || !strings.Contains(errs, "reply-secret") {
+			t.Errorf("%q = %d %q", args, code, errs)
+		}
 	}
 }

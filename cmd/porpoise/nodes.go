@@ -76,7 +76,7 @@ func runMaster(ctx context.Context, _ *cli, cfg *masterConfig) error {
 		if err := p.bind(ctx, true); err != nil {
 			return err
 		}
-		p.egress = cfg.rule()
+		p.egress, p.retention = cfg.rule(), cfg.retention()
 		if err := p.startMaster(ctx, cfg.RPC, cfg.Advertise, cfg.Weight, cfg.SuperviseEvery); err != nil {
 			return err
 		}

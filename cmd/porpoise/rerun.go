@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -65,6 +66,15 @@ func (c *cli) showRerun(seen client.RerunPreview) error {
 	what := "a new round"
 	if seen.NewInstance {
 		what = "a new instance"
+	}
+	for _, p := range seen.Parents {
+		names := make([]string, len(p.Tasks))
+		for i, t := range p.Tasks {
+			names[i] = t.Name
+		}
+		if _, err := fmt.Fprintf(c.out, "with it goes instance %s of %s/%s: %s\n", p.InstanceID, p.Project, p.Workflow, strings.Join(names, ", ")); err != nil {
+			return err
+		}
 	}
 	_, err := fmt.Fprintf(c.out, "it would be %s; to do just this: --preview %s\n", what, seen.Token)
 	return err

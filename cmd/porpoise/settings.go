@@ -14,6 +14,7 @@ import (
 
 	"github.com/porpoise/porpoise/internal/egress"
 	"github.com/porpoise/porpoise/internal/flood"
+	"github.com/porpoise/porpoise/master"
 	"github.com/porpoise/porpoise/master/supervise"
 	"github.com/porpoise/porpoise/registry"
 	"github.com/porpoise/porpoise/worker/heartbeat"
@@ -118,6 +119,7 @@ type standaloneConfig struct {
 	web
 	beats
 	outward
+	history
 	Data       string        `key:"data" about:"folder of everything that is kept; one process at a time"`
 	RPC        string        `key:"rpc" about:"address for further workers; port 0 is any"`
 	Advertise  string        `key:"advertise" about:"host:port under which further workers reach it; default the host's name and rpc's port"`
@@ -133,7 +135,7 @@ type standaloneConfig struct {
 
 func defaultStandalone() *standaloneConfig {
 	return &standaloneConfig{
-		logging: logging{LogLevel: "info"}, web: web{HTTP: "127.0.0.1:8080"}, beats: defaultBeats(), outward: defaultOutward(), Data: "./porpoise-data", RPC: "127.0.0.1:0",
+		logging: logging{LogLevel: "info"}, web: web{HTTP: "127.0.0.1:8080"}, beats: defaultBeats(), outward: defaultOutward(), history: defaultHistory(), Data: "./porpoise-data", RPC: "127.0.0.1:0",
 		Slots: defaultSlots(), DrainFor: standaloneDrain, Examples: true, DemoRestart: demoRestart,
 	}
 }
@@ -148,6 +150,7 @@ func (c *standaloneConfig) Check() []error {
 	wrong = append(wrong, c.beats.settings().Check(c.Slots)...)
 	wrong = append(wrong, checkDrain(c.DrainFor)...)
 	wrong = append(wrong, c.outward.check()...)
+	wrong = append(wrong, c.history.check()...)
 	if c.Demo && c.Relaxed {
 		wrong = append(wrong, fmt.Errorf("demo, relaxed: the masters of a demo write like those of a cluster: give one of them"))
 	}
@@ -288,6 +291,34 @@ func (o *outward) rule() egress.Rule {
 	return egress.Rule{DenyLoopback: o.ListenersReach != reachAny, DenyPrivate: o.ListenersReach == reachPublic}
 }
 
+// history is how much of what is over is kept.
+type history struct {
+	KeepDays        int `key:"keep-days" about:"instances and backfills are deleted so many days after their end; 0 is never"`
+	KeepPerWorkflow int `key:"keep-per-workflow" about:"of one workflow's instances the newest are kept; 0 is all"`
+}
+
+const (
+	defaultKeepDays        = 90
+	defaultKeepPerWorkflow = 100_000
+	maxKeepDays            = 36_500
+)
+
+func defaultHistory() history { return history{defaultKeepDays, defaultKeepPerWorkflow} }
+
+func (h *history) check() (wrong []error) {
+	if h.KeepDays < 0 || h.KeepDays > maxKeepDays {
+		wrong = append(wrong, fmt.Errorf("keep-days: %d is not within 0 and %d", h.KeepDays, maxKeepDays))
+	}
+	if h.KeepPerWorkflow < 0 {
+		wrong = append(wrong, fmt.Errorf("keep-per-workflow: %d is less than 0", h.KeepPerWorkflow))
+	}
+	return wrong
+}
+
+func (h *history) retention() master.Retention {
+	return master.Retention{Age: time.Duration(h.KeepDays) * 24 * time.Hour, Each: h.KeepPerWorkflow}
+}
+
 // listener is a gRPC server that other nodes call.
 type listener struct {
 	RPC       string `key:"rpc" about:"address for the other nodes (mutual TLS)"`
@@ -317,12 +348,13 @@ type masterConfig struct {
 	database
 	etcdAccess
 	outward
+	history
 	Weight         int           `key:"weight" about:"share of the command slots, beside the other masters'"`
 	SuperviseEvery time.Duration `key:"supervise-every" about:"how often the supervisor looks for what is stuck, while this master is it"`
 }
 
 func defaultMaster() *masterConfig {
-	return &masterConfig{logging: logging{LogLevel: "info"}, node: node{Data: "./porpoise-master"}, listener: listener{RPC: "0.0.0.0:7070"}, outward: defaultOutward(), Weight: 1, SuperviseEvery: supervise.DefaultEvery}
+	return &masterConfig{logging: logging{LogLevel: "info"}, node: node{Data: "./porpoise-master"}, listener: listener{RPC: "0.0.0.0:7070"}, outward: defaultOutward(), history: defaultHistory(), Weight: 1, SuperviseEvery: supervise.DefaultEvery}
 }
 
 // maxWeight bounds how uneven masters may be: with 256 slots more makes no difference.
@@ -338,6 +370,7 @@ func (c *masterConfig) Check() []error {
 	wrong = append(wrong, c.database.check()...)
 	wrong = append(wrong, c.etcdAccess.check()...)
 	wrong = append(wrong, c.outward.check()...)
+	wrong = append(wrong, c.history.check()...)
 	if c.Weight < 1 || c.Weight > maxWeight {
 		wrong = append(wrong, fmt.Errorf("weight: %d is not within 1 and %d", c.Weight, maxWeight))
 	}

@@ -77,7 +77,7 @@ func runStandalone(ctx context.Context, c *cli, cfg *standaloneConfig) error {
 		if err := p.bind(ctx, true); err != nil {
 			return err
 		}
-		p.egress = cfg.rule()
+		p.egress, p.retention = cfg.rule(), cfg.retention()
 		if !cfg.Demo {
 			if err := p.startMaster(ctx, cfg.RPC, cfg.Advertise, 1, 0); err != nil {
 				return err

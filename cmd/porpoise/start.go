@@ -16,7 +16,7 @@ func (c *cli) startCommand() *cobra.Command {
 	var wait bool
 	var start client.Start
 	var reply client.Reply
-	var secretFile string
+	var by signing
 	cmd := &cobra.Command{
 		Use:   "start PROJECT/WORKFLOW",
 		Short: "Start a workflow",
@@ -36,7 +36,7 @@ ends the waiting does not end the instance.`,
 			if start.Params, err = parseParams(params); err != nil {
 				return err
 			}
-			if start.Reply, err = c.reply(reply, secretFile); err != nil {
+			if start.Reply, err = c.reply(reply, by); err != nil {
 				return err
 			}
 			id, err := cl.StartWorkflow(ctx, project, workflow, start)
@@ -69,22 +69,24 @@ ends the waiting does not end the instance.`,
 	f.StringVar(&start.Timezone, "timezone", "", "whose calendar those dates are of, such as Europe/Berlin; without it UTC")
 	f.StringVar(&start.IdempotencyKey, "idempotency-key", "", "a repeat with the same key answers with the first instance")
 	f.StringVar(&reply.URL, "reply-url", "", "who is called with what becomes of the instance")
-	f.StringVar(&secretFile, "reply-secret-file", "", "file of the secret that signs those calls, - for standard input")
+	f.StringVar(&by.name, "reply-secret", "", "name of the project's secret that signs those calls")
+	f.StringVar(&by.file, "reply-secret-file", "", "file of the secret that signs those calls, - for standard input")
 	f.StringVar(&reply.CorrelationID, "correlation-id", "", "comes back in those calls")
 	f.StringSliceVar(&reply.Events, "reply-event", nil, "kind of event to call for; may be repeated")
+	cmd.MarkFlagsMutuallyExclusive("reply-secret", "reply-secret-file")
 	return cmd
 }
 
 // reply is what the flags say of a reply; nil where they name no URL.
-func (c *cli) reply(r client.Reply, secretFile string) (*client.Reply, error) {
+func (c *cli) reply(r client.Reply, by signing) (*client.Reply, error) {
 	if r.URL == "" {
-		if secretFile != "" || r.CorrelationID != "" || len(r.Events) > 0 {
-			return nil, usagef("--reply-secret-file, --correlation-id and --reply-event need --reply-url")
+		if by != (signing{}) || r.CorrelationID != "" || len(r.Events) > 0 {
+			return nil, usagef("--reply-secret, --reply-secret-file, --correlation-id and --reply-event need --reply-url")
 		}
 		return nil, nil
 	}
 	var err error
-	r.Secret, err = c.secret(secretFile)
+	r.Secret, err = c.secret(by)
 	return &r, err
 }
 

@@ -38,6 +38,8 @@ func (w *writing) byType() {
 		w.conditions()
 	case "SUB_PROCESS", "SUB_WORKFLOW":
 		w.sub()
+	case "DYNAMIC":
+		w.dynamic()
 	case kindDependent:
 		w.dependent()
 	default:

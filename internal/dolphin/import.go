@@ -64,6 +64,7 @@ func Import(text []byte, o Options) (*Result, error) {
 			t.locals()
 		}
 	}
+	im.declareItems()
 	result := &Result{Findings: im.notes.list}
 	for _, f := range im.list {
 		w, err := im.workflow(f)
@@ -118,6 +119,7 @@ type task struct {
 	inputs    params // own parameters that have a value
 	passed    params // and those that take theirs from above
 	outputs   params
+	lists     []overList // of a dynamic task
 }
 
 // read takes one workflow apart. Both spellings of 3.x are known: until 3.2 a workflow was a

@@ -19,6 +19,7 @@ const (
 	keyPriority    = "priority"
 	keyRetry       = "retry"
 	keyDelay       = "delay"
+	keyQueueTime   = "queue_timeout"
 	keyDisabled    = "disabled"
 	keyRaw         = "raw"
 
@@ -57,6 +58,17 @@ const (
 	keyAny      = "any"
 	keyInterval = "interval"
 
+	keyOver     = "over" // of dynamic
+	keyIn       = "in"
+	keyFilter   = "filter"
+	keyParallel = "parallel"
+
+	keyCron     = "cron" // of a schedule
+	keyTimezone = "timezone"
+	keyFrom     = "from"
+	keyTo       = "to"
+	keyEnabled  = "enabled"
+
 	keyDefault = "default" // of a parameter
 )
 
@@ -70,6 +82,7 @@ const (
 	typeSwitch      = "switch"
 	typeConditions  = "conditions"
 	typeSubWorkflow = "sub_workflow"
+	typeDynamic     = "dynamic"
 	typeDependent   = "dependent"
 )
 

@@ -1,8 +1,10 @@
 package dolphin
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/porpoise/porpoise/dag"
@@ -47,7 +49,15 @@ func readParam(o *object, n *notes) (param, bool) {
 		if open || p.value == "true" || p.value == "false" {
 			p.kind = dag.ParamBoolean
 		}
+	case "DATE":
+		if dag.ParamDate.Fits(p.value) {
+			p.kind = dag.ParamDate
+		}
 	case "LIST":
+		if dag.ParamList.Fits(p.value) {
+			p.kind = dag.ParamList
+			return p, true
+		}
 		n.add(codeParamList, o.path("type"), p.was)
 		return p, true
 	case "FILE":
@@ -70,6 +80,11 @@ func (ps params) with(p param, n *notes) params {
 		}
 	}
 	return append(ps, p)
+}
+
+// without takes the parameter of a name away.
+func (ps params) without(name string) params {
+	return slices.DeleteFunc(ps, func(p param) bool { return p.name == name })
 }
 
 // find returns a parameter by its name there.
@@ -98,10 +113,16 @@ func (ps params) mapping(text func(p *param) string) mapping {
 
 // written is a value whose kind says its type; where it cannot, the type stands beside it.
 func (p *param) written(value string) any {
-	if p.kind == dag.ParamString {
+	switch p.kind {
+	case dag.ParamString:
 		return value
+	case dag.ParamList:
+		if texts := []string(nil); json.Unmarshal([]byte(value), &texts) == nil && len(texts) > 0 {
+			return texts
+		}
+	case dag.ParamInteger, dag.ParamNumber, dag.ParamBoolean, dag.ParamDate:
 	}
-	if strings.Contains(value, "$") {
+	if p.kind == dag.ParamDate || p.kind == dag.ParamList || strings.Contains(value, "$") {
 		return mapping{{keyType, string(p.kind)}, {keyDefault, value}}
 	}
 	return number(value)

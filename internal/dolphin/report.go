@@ -68,13 +68,15 @@ type Task struct {
 
 // Schedule is the timing of a workflow. Here it is a thing of its own beside the workflow.
 type Schedule struct {
-	Cron        string    `json:"cron"` // Quartz: second minute hour day month weekday [year]
+	Cron        string    `json:"cron"`            // Quartz: second minute hour day month weekday [year]
+	Means       string    `json:"means,omitempty"` // the cron expression in words
 	Timezone    string    `json:"timezone"`
 	From        string    `json:"from,omitempty"` // as written there, in the timezone of its server
 	To          string    `json:"to,omitempty"`
 	Enabled     bool      `json:"enabled"`
 	Priority    string    `json:"priority,omitempty"`
 	WorkerGroup string    `json:"worker_group,omitempty"`
+	Environment string    `json:"environment,omitempty"`
 	OnFailure   string    `json:"on_failure,omitempty"`
 	Findings    []Finding `json:"findings,omitempty"`
 }
@@ -184,7 +186,9 @@ func (r *Result) WriteText(out io.Writer) error {
 		})
 	}
 	for i := range r.Workflows {
-		r.Workflows[i].writeText(&b)
+		if err := r.Workflows[i].writeText(&b); err != nil {
+			return err
+		}
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -197,9 +201,19 @@ func arrow(to string) string {
 	return " -> " + to
 }
 
-func (w *Workflow) writeText(b *strings.Builder) {
+func (w *Workflow) writeText(b *strings.Builder) error {
 	if s := w.Schedule; s != nil {
-		fmt.Fprintf(b, "\nSchedule of %s\n  cron %q, timezone %s, from %s to %s, enabled %t\n", w.Name, s.Cron, s.Timezone, orNone(s.From), orNone(s.To), s.Enabled)
+		fmt.Fprintf(b, "\nSchedule of %s\n", w.Name)
+		if s.Means != "" {
+			fmt.Fprintf(b, "  # %s\n", s.Means)
+		}
+		text, err := s.document()
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(string(text)) {
+			b.WriteString("  " + line)
+		}
 	}
 	if len(w.Refused) > 0 {
 		fmt.Fprintf(b, "\nRefused in %s\n", w.Name)
@@ -207,13 +221,7 @@ func (w *Workflow) writeText(b *strings.Builder) {
 			fmt.Fprintf(b, "  line %d, column %d: %s: %s\n", e.Line, e.Column, e.Field, e.Message)
 		}
 	}
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return "none"
-	}
-	return text
+	return nil
 }
 
 // shown is a text of an export in a sentence.

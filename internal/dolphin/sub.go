@@ -5,7 +5,10 @@ import (
 	"strings"
 )
 
-func isSub(kind string) bool { return kind == "SUB_PROCESS" || kind == "SUB_WORKFLOW" }
+// isSub tells whether a task runs a workflow: once, or once for each item.
+func isSub(kind string) bool {
+	return kind == "SUB_PROCESS" || kind == "SUB_WORKFLOW" || isDynamic(kind)
+}
 
 // child returns the code of the workflow that a sub-workflow task runs.
 func (t *task) child() int64 {

@@ -53,6 +53,7 @@ const (
 	codeParamPassed     = "param_passed"
 	codeOutput          = "output"
 	codeWaitStart       = "wait_start_timeout"
+	codeWaitDependent   = "wait_start_dependent"
 
 	codeShell       = "shell"
 	codePython      = "python"
@@ -85,6 +86,13 @@ const (
 	codeSubOutput     = "sub_workflow_output"
 	codeSubParam      = "sub_workflow_param"
 	codeSubGlobal     = "sub_workflow_global"
+	codeItems         = "dynamic_items"
+	codeItemsText     = "dynamic_items_text"
+	codeItemsFilter   = "dynamic_filter"
+	codeItemsMost     = "dynamic_most"
+	codeItemDeclared  = "dynamic_param"
+	codeParallel      = "dynamic_parallel"
+	codeParallelBound = "dynamic_parallel_bound"
 	codeDependent     = "dependent"
 	codeDepProject    = "dependent_project_unknown"
 	codeDepUnknown    = "dependent_unknown"
@@ -128,7 +136,7 @@ var rules = []Rule{
 	{codeGlobalOut, "globalParams (OUT)", Changed, "outputs", "what a workflow gives to one that runs it is listed there, under outputs of the task that runs it"},
 	{codeParamType, "localParams.type, globalParams.type", Changed, "params", "the parameter came over as a text"},
 	{codeParamName, "localParams.prop, globalParams.prop", Changed, "params", "the name is not one that a variable may have and was changed, also where it is used"},
-	{codeParamList, "type LIST", Hand, "params", "a list came over as one text: what uses it must split it"},
+	{codeParamList, "type LIST", Hand, "params", "the value is no JSON list of plain values and came over as one text: what uses it must split it"},
 	{codeParamFile, "type FILE", None, "", "files are not passed between tasks"},
 	{codeParamRepeated, "localParams, globalParams", Hand, "", "the parameter stands there twice; the last one was taken"},
 	{codeParamChain, "params.value", Hand, "params", "the value refers to a parameter that may not be referred to here"},
@@ -164,7 +172,8 @@ var rules = []Rule{
 	{codeLocalParam, "localParams (IN)", Mapped, "params", "a local parameter is a parameter of the task"},
 	{codeParamPassed, "localParams (IN, empty)", Mapped, "", "an empty parameter takes what comes from above, as every task does here"},
 	{codeOutput, "localParams (OUT)", Mapped, "outputs", "an OUT parameter is an output"},
-	{codeWaitStart, "waitStartTimeout", None, "", "there is no timeout of waiting to start"},
+	{codeWaitStart, "waitStartTimeout", Mapped, "queue_timeout", "the timeout counts while the task waits for a worker"},
+	{codeWaitDependent, "waitStartTimeout of DEPENDENT", Hand, "timeout", "a dependency waits for no worker: give the task a timeout, which bounds its wait as a whole"},
 
 	{codeShell, "SHELL: rawScript", Mapped, "type: shell, script, interpreter", "the script is the same and runs in bash, as there"},
 	{codePython, "PYTHON: rawScript", Mapped, "type: python, script", "the script is the same"},
@@ -191,12 +200,19 @@ var rules = []Rule{
 	{codeBranch, "successNode, failedNode, nextNode", Mapped, "then, else", "the branch is the same"},
 	{codeBranchUnknown, "successNode, failedNode, nextNode", Hand, "then, else", "the branch names a task that does not follow this one"},
 	{codeJoin, "tasks where branches meet", Mapped, "needs", "branches of a choice meet here: the task runs when one of them did, as there"},
-	{codeSub, "SUB_PROCESS, SUB_WORKFLOW: processDefinitionCode", Mapped, "type: sub_workflow, workflow", "the sub-workflow is named"},
-	{codeSubPassed, "SUB_PROCESS, SUB_WORKFLOW: localParams (IN, empty)", Mapped, "params", "the value from above is passed to the sub-workflow"},
-	{codeSubOutput, "SUB_PROCESS, SUB_WORKFLOW", Mapped, "outputs", "what the sub-workflow gives back is an output"},
-	{codeSubParam, "SUB_PROCESS, SUB_WORKFLOW: localParams (IN)", Hand, "params", "the sub-workflow does not declare this parameter: add it to its params"},
-	{codeSubGlobal, "SUB_PROCESS, SUB_WORKFLOW", Hand, "params", "the sub-workflow uses global parameters of this workflow, which it does not see here: declare them there and pass them on"},
-	{codeSubUnknown, "SUB_PROCESS, SUB_WORKFLOW: processDefinitionCode", Hand, "workflow", "the sub-workflow is not in the export: give its name"},
+	{codeSub, "SUB_PROCESS, SUB_WORKFLOW, DYNAMIC: processDefinitionCode", Mapped, "workflow", "the workflow to run is named"},
+	{codeSubPassed, "SUB_PROCESS, SUB_WORKFLOW, DYNAMIC: localParams (IN, empty)", Mapped, "params", "the value from above is passed to the sub-workflow"},
+	{codeSubOutput, "SUB_PROCESS, SUB_WORKFLOW, DYNAMIC", Mapped, "outputs", "what the sub-workflow gives back is an output"},
+	{codeSubParam, "SUB_PROCESS, SUB_WORKFLOW, DYNAMIC: localParams (IN)", Hand, "params", "the sub-workflow does not declare this parameter: add it to its params"},
+	{codeSubGlobal, "SUB_PROCESS, SUB_WORKFLOW, DYNAMIC", Hand, "params", "the sub-workflow uses global parameters of this workflow, which it does not see here: declare them there and pass them on"},
+	{codeSubUnknown, "SUB_PROCESS, SUB_WORKFLOW, DYNAMIC: processDefinitionCode", Hand, "workflow", "the sub-workflow is not in the export: give its name"},
+	{codeItems, "DYNAMIC: listParameters", Mapped, "type: dynamic, over", "each piece of the text is an item, and the items of several lists are combined"},
+	{codeItemsText, "DYNAMIC: listParameters (with ${name} or $[...])", Hand, "over", "the items are known only when the task runs: ${name} must hold a list such as [\"a\", \"b\"] here, and $[...] may stand in params alone"},
+	{codeItemsFilter, "DYNAMIC: filterCondition", Mapped, "filter", "items that are listed there are left out"},
+	{codeItemsMost, "DYNAMIC: maxNumOfSubWorkflowInstances", Hand, "over", "there may be more items than that: there the rest was left out, here each is run"},
+	{codeItemDeclared, "DYNAMIC: listParameters", Changed, "params", "the workflow that is run declares the parameter now; there a start might give any"},
+	{codeParallel, "DYNAMIC: degreeOfParallelism", Mapped, "parallel", "so many run at the same time"},
+	{codeParallelBound, "DYNAMIC: degreeOfParallelism", Changed, "parallel", "the number is over the limit here and was cut"},
 	{codeDependent, "DEPENDENT: dependence", Mapped, "type: dependent, check, interval, on_failure", "the dependency is the same"},
 	{codeDepProject, "projectCode", Hand, "project", "an export has no names of projects: give one"},
 	{codeDepUnknown, "definitionCode, depTaskCode", Hand, "workflow, task", "what is depended on is not in the export: give its name"},
@@ -209,10 +225,10 @@ var rules = []Rule{
 	{codeNoType, "taskType", None, "type: shell", "the task type does not exist here: a script that fails stands in its place"},
 
 	{codeSchedule, "schedule", Mapped, "a schedule", "the schedule is in the report; make it beside the workflow"},
-	{codeScheduleCron, "crontab", Hand, "cron", "the cron expression does not have the 6 or 7 fields of Quartz"},
+	{codeScheduleCron, "crontab", Hand, "cron", "the cron expression is none of Quartz"},
 	{codeScheduleZone, "timezoneId", Hand, "timezone", "the timezone is not known"},
 	{codeScheduleStrategy, "failureStrategy", Mapped, "on_failure", "the failure strategy of the schedule is that of the workflow"},
-	{codeScheduleAlert, "warningType, warningGroupId", None, "", "alerts of a schedule do not come over"},
+	{codeScheduleAlert, "warningType", Hand, "a listener", "whoever is to be told is a listener of the project here; make one, such as"},
 }
 
 // Rules returns what becomes of each field, for the documents.

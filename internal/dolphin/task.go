@@ -64,6 +64,9 @@ func (t *task) locals() {
 			t.inputs = t.inputs.with(p, &t.notes)
 		}
 	}
+	if isDynamic(t.kind) {
+		t.lists = t.overLists()
+	}
 	if t.kind == kindHTTP && t.flow.refers[t.was+"."+outputResponse] && t.outputs.find(outputResponse) == nil {
 		t.outputs = append(t.outputs, param{was: outputResponse, name: outputResponse})
 		t.notes.add(codeHTTPOut, t.params.path("url"))
@@ -93,6 +96,7 @@ func (w *writing) common() mapping {
 	}
 	m.set(keyRetry, w.retry())
 	m.set(keyTimeout, w.timeout())
+	m.set(keyQueueTime, w.queueTimeout())
 	if minutes := o.number("delayTime", 0); minutes > 0 {
 		m.set(keyDelay, duration(minutes, time.Minute))
 		n.add(codeDelay, o.path("delayTime"))
@@ -137,9 +141,32 @@ func (w *writing) timeout() mapping {
 	if !on || minutes <= 0 {
 		return nil
 	}
-	action := map[string]dag.TimeoutAction{"WARN": dag.TimeoutWarn, "FAILED": dag.TimeoutFail, "WARNFAILED": dag.TimeoutWarnAndFail}[word]
 	w.t.notes.add(codeTaskTimeout, o.path("timeout"))
+	return timeoutOf(minutes, word)
+}
+
+// timeoutOf writes a timeout: its minutes, and what it does by its word there.
+func timeoutOf(minutes int64, word string) mapping {
+	action := map[string]dag.TimeoutAction{"WARN": dag.TimeoutWarn, "FAILED": dag.TimeoutFail, "WARNFAILED": dag.TimeoutWarnAndFail}[word]
 	return mapping{{keyAfter, duration(minutes, time.Minute)}, {keyAction, string(action)}}
+}
+
+// queueTimeout writes how long the task may wait to start.
+func (w *writing) queueTimeout() mapping {
+	o := w.t.params.object("waitStartTimeout")
+	minutes, on := o.number(either(o, "interval", "timeout"), 0), o.flag("enable")
+	word := o.word("strategy", "FAILED", "WARN", "FAILED", "WARNFAILED")
+	o.drop("interval", "timeout", "checkInterval") // a look there, a timer here
+	o.rest(codeUnknownField)
+	switch {
+	case !on || minutes <= 0:
+		return nil
+	case w.t.kind == kindDependent:
+		w.t.notes.add(codeWaitDependent, o.at, duration(minutes, time.Minute))
+		return nil
+	}
+	w.t.notes.add(codeWaitStart, o.at)
+	return timeoutOf(minutes, word)
 }
 
 // leftovers reports what has no equivalent, and passes over what says nothing.
@@ -164,12 +191,6 @@ func (w *writing) leftovers() {
 	} else if ids := o.text("resourceIds"); ids != "" {
 		n.add(codeResources, o.path("resourceIds"), ids)
 	}
-	wait := w.t.params.object("waitStartTimeout")
-	if wait.flag("enable") {
-		n.add(codeWaitStart, wait.at)
-	}
-	wait.drop("strategy", "interval", "checkInterval", "timeout")
-	wait.rest(codeUnknownField)
 	o.drop("id", "version", "projectCode", "userId", "taskParams", "taskParamList", "taskParamMap", "userName", "projectName", "createTime",
 		"updateTime", "modifyBy", "operator", "operateTime", "dependence", "taskGroupPriority", "taskExecuteType", "resourceIds", "upstreamTaskMap")
 }

@@ -26,7 +26,7 @@ func (im *importer) workflow(f *flow) (Workflow, error) {
 		m.set(keyTimeout, mapping{{keyAfter, duration(minutes, time.Minute)}, {keyAction, string(dag.TimeoutWarn)}})
 		f.notes.add(codeFlowTimeout, d.path("timeout"))
 	}
-	w.Schedule = f.timing(&m)
+	w.Schedule = im.timing(f, &m)
 	f.execution(&m)
 	f.leftovers()
 	f.edges()

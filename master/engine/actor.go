@@ -29,11 +29,12 @@ type actor struct {
 	// places are the tasks that have their places of a task group, asks the questions of those that wait for them.
 	places   map[int]bool
 	asks     map[int]int64
-	restored bool    // actions still due must be asked for before the first mail
-	woken    bool    // it had been evicted: nothing is to be written only because it is back
-	done     *commit // what the last commit gave, to be followed up by the next stepper
-	turn     *commit // the turn that is being stepped, until it is on its way
-	taken    []mail  // the mail of that turn which is not stepped yet
+	recalled map[int]bool // ready tasks that have asked for what is kept; true: there was nothing
+	restored bool         // actions still due must be asked for before the first mail
+	woken    bool         // it had been evicted: nothing is to be written only because it is back
+	done     *commit      // what the last commit gave, to be followed up by the next stepper
+	turn     *commit      // the turn that is being stepped, until it is on its way
+	taken    []mail       // the mail of that turn which is not stepped yet
 
 	mu     sync.Mutex // guards what follows
 	phase  phase
@@ -66,6 +67,8 @@ type mail struct {
 	ask    int64
 	// opened brings the secrets of an attempt; there is no input then.
 	opened *opened
+	// recalled brings what is kept for a task; there is no input then.
+	recalled *recalled
 	// assigned says that the input is an Assign whose worker gets its ask back if it is not used.
 	assigned bool
 }

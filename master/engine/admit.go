@@ -158,6 +158,7 @@ func (e *Engine) load(c *sql.Claimed) (a *actor, begin bool, err error) {
 		controls: make(map[int64]struct{}),
 		places:   make(map[int]bool),
 		asks:     make(map[int]int64),
+		recalled: make(map[int]bool),
 	}
 	facts, err := row.Facts()
 	if err != nil {

@@ -361,19 +361,27 @@ func (e *Engine) PollChildren(ctx context.Context) {
 // there is something to be read first.
 func (a *actor) received(rows []sql.ControlRow) (mails []mail, ends []ending) {
 	for _, row := range rows {
-		if row.Verb != sql.VerbChildEnded {
+		if row.Verb == sql.VerbChildEnded {
+			ends = append(ends, ending{
+				waiting: waiting{instance: row.InstanceID, task: parentTask(a.plan, row), number: row.Attempt}, child: row.Child, control: row.ID,
+			})
+		} else if row.Verb == sql.VerbChildAgain {
+			mails = append(mails, mail{input: dag.ChildAgain{ID: row.ID, Task: parentTask(a.plan, row), Child: row.Child, By: row.By}})
+		} else {
 			mails = append(mails, mail{input: controlOf(a.plan, row)})
-			continue
 		}
-		end := ending{waiting: waiting{instance: row.InstanceID, task: -1, number: row.Attempt}, child: row.Child, control: row.ID}
-		if len(row.Tasks) == 1 {
-			if task, ok := a.plan.Task(row.Tasks[0]); ok {
-				end.task = task
-			}
-		}
-		ends = append(ends, end)
 	}
 	return mails, ends
+}
+
+// parentTask is the task that a child's word is about, -1 for none.
+func parentTask(plan *dag.Plan, row sql.ControlRow) int {
+	if len(row.Tasks) == 1 {
+		if task, ok := plan.Task(row.Tasks[0]); ok {
+			return task
+		}
+	}
+	return -1
 }
 
 // hint says that a committed turn wrote rows that others should see at once: of children and of the parent.
@@ -383,9 +391,13 @@ func (e *Engine) hint(a *actor, done *commit) {
 		h.Commands = append(h.Commands, done.fx.Children[i].ID)
 	}
 	for _, o := range done.fx.Orders {
+		if o.Verb == "" {
+			e.Nudge(a.in.ID) // the child may have ended before, of which this very commit then tells
+			continue
+		}
 		h.Controls = append(h.Controls, o.Child)
 	}
-	if a.parent != 0 && done.release && a.in.State.Final() {
+	if a.parent != 0 && (done.release && a.in.State.Final() || done.fx.NewRound) {
 		h.Controls = append(h.Controls, a.parent)
 	}
 	if done.release && a.in.State.Final() {

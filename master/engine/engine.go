@@ -55,6 +55,7 @@ type Store interface {
 	Definitions
 	Runs
 	Secrets
+	Cache
 	// Children returns those of the instances that there are, as children of their parents.
 	Children(ctx context.Context, ids []int64) ([]sql.ChildRow, error)
 	// NextIDs returns the first of n ids that are nobody else's.
@@ -172,6 +173,7 @@ type Engine struct {
 	children   *children
 	dependents *dependents
 	openings   *openingQueue    // attempts that wait for their secrets
+	recalls    *recallQueue     // ready tasks that ask for what is kept
 	batch      []sql.Transition // CommitOnce's own
 	away       atomic.Bool      // the store did not answer since the last Verify
 }
@@ -220,13 +222,14 @@ func New(c Config) *Engine {
 		children:   newChildren(),
 		dependents: newDependents(),
 		openings:   newOpeningQueue(),
+		recalls:    newRecallQueue(),
 	}
 }
 
 // Run steps instances until ctx ends. What is then in memory is dropped: the rows hold
 // all of it, and the next owner goes on from them. Its goroutines only call StepOne, CommitOnce,
-// ControlOnce, ControlAll, WakeOnce, EnterOnce, GroupOnce, Sweep, Evict, ChildrenOnce, PollChildren, DependentsOnce and OpenOnce, which one
-// goroutine may call itself instead of Run, in any order.
+// ControlOnce, ControlAll, WakeOnce, EnterOnce, GroupOnce, Sweep, Evict, ChildrenOnce, PollChildren, DependentsOnce, OpenOnce and
+// RecallOnce, which one goroutine may call itself instead of Run, in any order.
 func (e *Engine) Run(ctx context.Context) error {
 	var group errgroup.Group
 	steppers := max(2, runtime.GOMAXPROCS(0))
@@ -236,6 +239,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	for name, loop := range map[string]func(context.Context) error{
 		"committer": e.committer, "controller": e.controller, "waker": e.waker, "sweeper": e.sweeper, "enterer": e.enterer, "grouper": e.grouper,
 		"children": e.childLoop, "dependents": e.dependentLoop, "opener": e.opener,
+		"recaller": e.recaller,
 	} {
 		group.Go(guard.Loop(ctx, e.log, name, loop))
 	}

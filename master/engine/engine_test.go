@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/sql"
+	"github.com/porpoise/porpoise/sql/sqltest"
 )
 
 // bench is an engine over a real store, whose steps the test takes, with a worker that gets every
@@ -41,7 +41,7 @@ type bench struct {
 func newBench(t testing.TB) *bench {
 	t.Helper()
 	b := &bench{t: t, now: time.UnixMilli(1_700_000_000_000), alarms: map[Alarm]int64{}}
-	store, err := sql.Open(t.Context(), sql.Config{DSN: "sqlite:" + filepath.Join(t.TempDir(), "porpoise.db"), Now: b.clock})
+	store, err := sql.Open(t.Context(), sql.Config{DSN: "sqlite:" + sqltest.SQLite(t), Now: b.clock})
 	if err != nil {
 		t.Fatal(err)
 	}

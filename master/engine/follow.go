@@ -55,7 +55,11 @@ func (e *Engine) act(a *actor, turn *commit) {
 		case dag.Disarm:
 			e.Alarms.Disarm(Alarm{a.in.ID, action.Timer})
 		case dag.Enqueue:
-			if a.runnable(action.Task) && !a.gate(action.Task) {
+			switch {
+			case !a.runnable(action.Task):
+			case a.recalls(action.Task):
+				e.askCache(a, action.Task)
+			case !a.gate(action.Task):
 				e.askGroup(a, action.Task)
 			}
 		case dag.Dequeue, dag.Finish, dag.Rest:

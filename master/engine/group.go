@@ -129,11 +129,17 @@ func (e *Engine) askGroup(a *actor, task int) {
 	}})
 }
 
-// giveUp forgets places, and questions for them, that the commit of this turn gives back.
+// giveUp forgets places, and questions for them, that the commit of this turn gives back, and what was asked for a task
+// that is not ready any more.
 func (e *Engine) giveUp(a *actor) {
 	for task := range a.places {
 		if !a.runnable(task) && !a.in.Tasks[task].State.Live() {
 			delete(a.places, task)
+		}
+	}
+	for task := range a.recalled {
+		if !a.runnable(task) {
+			delete(a.recalled, task)
 		}
 	}
 	for task := range a.asks {

@@ -110,6 +110,10 @@ func (e *Engine) step(a *actor, mails []mail) *commit {
 			turn.opened = append(turn.opened, m.opened)
 			continue
 		}
+		if m.recalled != nil {
+			turn.fx.Add(a.recall(m.recalled, now))
+			continue
+		}
 		if m.placed {
 			turn.fx.Add(a.given(m))
 			continue
@@ -146,7 +150,7 @@ func (e *Engine) place(a *actor, turn *commit) {
 	for i := 0; i < len(turn.fx.Actions); i++ {
 		switch action := turn.fx.Actions[i].(type) {
 		case dag.Enqueue:
-			if !a.runnable(action.Task) || !a.gate(action.Task) {
+			if !a.runnable(action.Task) || a.recalls(action.Task) || !a.gate(action.Task) {
 				continue
 			}
 			if a.plan.Parent(action.Task) {

@@ -51,6 +51,7 @@ type Store interface {
 	ListenerByID(ctx context.Context, id int64) (sql.Listener, error)
 	Instance(ctx context.Context, id int64) (sql.InstanceRow, error)
 	Events(ctx context.Context, instanceID, afterSeq int64, limit int) ([]sql.EventRow, error)
+	SecretsNamed(ctx context.Context, projectID int64, names []string) (map[string]sql.Secret, error)
 }
 
 // Sender calls a receiver once: webhook.Sender is one.
@@ -63,11 +64,18 @@ type Opener interface {
 	Open(sealed, about []byte) ([]byte, error)
 }
 
-// Config is what a Notifier needs.
+// Keys opens what was sealed by the key of that id; about must be what it was sealed for.
+type Keys interface {
+	Open(id string, sealed, about []byte) ([]byte, error)
+}
+
+// Config is what a Notifier needs. Secrets opens what listeners have of their own, Keys the secrets of a
+// project that they name; nil is none, and a listener that needs it is told nothing.
 type Config struct {
 	Store   Store
 	Sender  Sender
 	Secrets Opener
+	Keys    Keys
 	Logger  hclog.Logger
 	Now     func() time.Time
 }
@@ -300,7 +308,7 @@ func (n *Notifier) read(ctx context.Context, d *sql.Delivery) (*about, error) {
 		return nil, err
 	}
 	if len(a.listener.Secret) > 0 {
-		if a.secret, err = n.open(&a.listener); err != nil {
+		if a.secret, err = n.open(ctx, &a.listener); err != nil {
 			return nil, errors.Join(err, n.save(ctx, failed(*d, 0, err, n.now()))) // unsigned is worse than not at all
 		}
 	}
@@ -310,7 +318,10 @@ func (n *Notifier) read(ctx context.Context, d *sql.Delivery) (*about, error) {
 	return &a, nil
 }
 
-func (n *Notifier) open(l *sql.Listener) ([]byte, error) {
+func (n *Notifier) open(ctx context.Context, l *sql.Listener) ([]byte, error) {
+	if name, ok := dag.NamedSecret(string(l.Secret)); ok {
+		return n.named(ctx, l.ProjectID, name)
+	}
 	if n.Secrets == nil {
 		return nil, errors.New("this master has no key to read the secret with")
 	}
@@ -319,6 +330,26 @@ func (n *Notifier) open(l *sql.Listener) ([]byte, error) {
 		return nil, fmt.Errorf("the secret is not readable: %w", err)
 	}
 	return secret, nil
+}
+
+// named is the value that a project's secret has now.
+func (n *Notifier) named(ctx context.Context, projectID int64, name string) ([]byte, error) {
+	rows, err := n.Store.SecretsNamed(ctx, projectID, []string{name})
+	if err != nil {
+		return nil, err
+	}
+	row, ok := rows[name]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("there is no secret %q any more", name)
+	case n.Keys == nil:
+		return nil, errors.New("this master has no key to read the project's secrets with")
+	}
+	value, err := n.Keys.Open(row.KeyID, row.Sealed, row.About())
+	if err != nil {
+		return nil, fmt.Errorf("the secret %q is not readable: %w", name, err)
+	}
+	return value, nil
 }
 
 // page reads the next events of the instance. The first of all is not in its history.

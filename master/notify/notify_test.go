@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -23,6 +22,7 @@ import (
 	"github.com/porpoise/porpoise/internal/webhook"
 	"github.com/porpoise/porpoise/master/notify"
 	"github.com/porpoise/porpoise/sql"
+	"github.com/porpoise/porpoise/sql/sqltest"
 )
 
 const owner = "m1:a"
@@ -55,7 +55,7 @@ type call struct {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{t: t, key: rpc.NewClusterKey(), at: time.UnixMilli(1_700_000_000_000).UTC()}
-	store, err := sql.Open(t.Context(), sql.Config{DSN: "sqlite:" + filepath.Join(t.TempDir(), "p.db"), Relaxed: true, Now: b.now})
+	store, err := sql.Open(t.Context(), sql.Config{DSN: "sqlite:" + sqltest.SQLite(t), Relaxed: true, Now: b.now})
 	b.must(err)
 	t.Cleanup(func() { _ = store.Close() })
 	b.Store = store
@@ -226,29 +226,6 @@ func TestAReplyTellsWhatBecomesOfItsStart(t *testing.T) {
 	want := []string{"submitted submitted  ", "started running  ", "task_ended failed timeout extract", "ended failed  "}
 	if !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
-	}
-}
-
-func TestCallsAreSigned(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	b.listener("ops", listen.Filter{})
-	b.run()
-	b.turn(b.notifier())
-	calls := b.heard()
-	if len(calls) != 1 {
-		t.Fatalf("%d calls, want 1", len(calls))
-	}
-	c := calls[0]
-	stamp := c.header.Get(webhook.TimestampHeader)
-	if got, want := c.header.Get(webhook.SignatureHeader), webhook.Sign([]byte("shared secret"), stamp, c.body); got != want {
-		t.Errorf("signature %q, want %q", got, want)
-	}
-	if want := fmt.Sprint(b.now().Unix()); stamp != want {
-		t.Errorf("timestamp %q, want %q", stamp, want)
-	}
-	if c.Listener != "ops" {
-		t.Errorf("listener %q", c.Listener)
 	}
 }
 

@@ -163,3 +163,89 @@ func aParentAndItsChildMayCommitTogether(t *testing.T, b *bench) {
 		t.Errorf("commands %+v, want one for the child", commands)
 	}
 }
+
+// again makes the transition in which a child opens a round.
+func (b *bench) again(child owned, parent int64) sql.Transition {
+	t := b.step(child, 0, dag.TaskReady)
+	child.State, child.Round = dag.InstanceRunning, child.Round+1
+	t.Parent, t.By, t.Effects.NewRound = parent, "a child", true
+	return t
+}
+
+// bornAndEnded makes a child of o that has ended, and answers what o was told of that.
+func (b *bench) bornAndEnded(o owned) int64 {
+	b.t.Helper()
+	tr, id := b.bears(o)
+	b.must(b.commit(tr))
+	b.must(b.commit(b.endOf(b.taken(id, "m2:b"), o.ID, dag.InstanceFailed)))
+	return id
+}
+
+func aChildThatRunsAgainTellsItsParent(t *testing.T, b *bench) {
+	o := b.take("m1:a")
+	id := b.bornAndEnded(o)
+	rows, err := b.Controls(b.ctx, o.ID)
+	b.must(err)
+	end := b.step(o, 1, dag.TaskFailed)
+	o.State, end.Release = dag.InstanceFailed, true
+	end.Effects.Applied = []dag.Applied{{ID: rows[0].ID, Result: dag.ResultApplied}}
+	b.must(b.commit(end))
+
+	wish := b.wishFor(id, dag.VerbRecover)
+	child := b.taken(id, "m2:b")
+	again := b.again(child, o.ID)
+	again.Effects.Applied = []dag.Applied{{ID: wish.ID, Result: dag.ResultApplied}}
+	b.must(b.commit(again))
+	b.must(b.commit(again)) // its answer was lost
+	if rows, err = b.Controls(b.ctx, o.ID); err != nil || len(rows) != 1 || rows[0].Verb != sql.VerbChildAgain || rows[0].Child != id || rows[0].Tasks[0] != "extract" {
+		t.Fatalf("the parent is told %+v, %v", rows, err)
+	}
+	if commands := b.commands(); len(commands) != 1 || commands[0].InstanceID != o.ID || commands[0].Kind != sql.CommandResume {
+		t.Fatalf("commands %+v, want one for the parent", commands)
+	}
+
+	// The child ends before its parent waits for it: the parent hears of it in the very commit in which it begins to.
+	b.must(b.commit(b.endOf(child, o.ID, dag.InstanceSuccess)))
+	up := b.taken(o.ID, "m3:c")
+	await := b.step(up, 0, dag.TaskRunning)
+	up.State = dag.InstanceRunning
+	await.Effects.Orders = []dag.Order{{Child: id, Number: 2}}
+	await.Effects.Applied = []dag.Applied{{ID: rows[0].ID, Result: dag.ResultApplied}}
+	b.must(b.commit(await))
+	b.must(b.commit(await)) // its answer was lost
+	if rows, err = b.Controls(b.ctx, o.ID); err != nil || len(rows) != 1 || rows[0].Verb != sql.VerbChildEnded || rows[0].Attempt != 2 || rows[0].Child != id {
+		t.Errorf("the parent is told %+v, %v", rows, err)
+	}
+	if wishes, err := b.Controls(b.ctx, id); err != nil || len(wishes) != 0 {
+		t.Errorf("of the child is asked %+v, %v, want nothing", wishes, err)
+	}
+	if commands := b.commands(); len(commands) != 0 {
+		t.Errorf("commands %+v", commands)
+	}
+}
+
+func aParentThatRunsHearsOfNoNewRound(t *testing.T, b *bench) {
+	o := b.take("m1:a")
+	id := b.bornAndEnded(o)
+	before, err := b.Controls(b.ctx, o.ID)
+	b.must(err)
+	b.wishFor(id, dag.VerbRecover)
+	child := b.taken(id, "m2:b")
+	// The very batch ties it to another attempt: its end tells that one.
+	again := b.again(child, o.ID)
+	await := b.order(o, dag.Order{Child: id, Number: 2})
+	for i, err := range b.Commit(b.ctx, []sql.Transition{again, await}) {
+		if err != nil {
+			t.Fatalf("transition %d: %v", i, err)
+		}
+	}
+	if rows, err := b.Controls(b.ctx, o.ID); err != nil || len(rows) > len(before)+1 || rows[0].Verb != sql.VerbChildEnded {
+		t.Errorf("the parent is told %+v, %v", rows, err)
+	}
+	b.must(b.commit(b.endOf(child, o.ID, dag.InstanceSuccess)))
+	rows, err := b.Controls(b.ctx, o.ID)
+	b.must(err)
+	if last := rows[len(rows)-1]; last.Attempt != 2 || last.Verb != sql.VerbChildEnded {
+		t.Errorf("the parent is told %+v last", last)
+	}
+}

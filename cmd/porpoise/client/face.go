@@ -218,6 +218,7 @@ type Attempt struct {
 	LogBytes     int64            `json:"log_bytes"`
 	Tail         string           `json:"tail,omitempty"`
 	ChildID      string           `json:"child_instance_id,omitempty"`
+	CachedFrom   string           `json:"cached_from_instance_id,omitempty"`
 }
 
 // Event is one line of an instance's history.

@@ -28,6 +28,17 @@ type RerunPreview struct {
 		Why     string        `json:"why"`
 		Because string        `json:"because,omitempty"`
 	} `json:"tasks"`
+	Parents []struct {
+		InstanceID string `json:"instance_id"`
+		Project    string `json:"project"`
+		Workflow   string `json:"workflow"`
+		Task       string `json:"task"` // that waits for the child again
+		Tasks      []struct {
+			Name string        `json:"name"`
+			From dag.TaskState `json:"from"`
+			To   dag.TaskState `json:"to"`
+		} `json:"tasks"`
+	} `json:"parents,omitempty"` // the instances above that go again with it, the nearest first
 }
 
 // Rerun runs an instance again and returns it, or the new one.

@@ -68,8 +68,8 @@ var core = []mutant{
 			return seen(name)
 		}
 		return text, given`},
-	{"a recovery begins a loop anew", "step_repeat.go", `	return t.Iteration, t.Outputs`, `	return 0, nil`},
-	{"a rerun goes on with the old iteration", "step_round.go", `in.Tasks[i].Child, in.Tasks[i].Iteration, in.Tasks[i].Items = 0, 0, nil`, `in.Tasks[i].Child, in.Tasks[i].Items = 0, nil`},
+	{"a recovery begins a loop anew", "step_repeat.go", "		return 0, nil\n	}\n	return t.Iteration, t.Outputs", "		return 0, nil\n	}\n	return 0, nil"},
+	{"a rerun goes on with the old iteration", "step_round.go", `t.Child, t.Iteration, t.Items = 0, 0, nil`, `t.Child, t.Items = 0, nil`},
 	{"a late success ends a loop", "step_report.go", ` || s.repeated(r.Task) ||`, ` ||`},
 	{"a need out of scope is waited for", "step_round.go", "			if in.Tasks[n].State != \"\" {\n", "			if true {\n"},
 	{"all_success runs after a failure", "join.go", "	case JoinAllSuccess:\n		if n.broken > 0 {", "	case JoinAllSuccess:\n		if n.broken > 1 {"},
@@ -105,7 +105,7 @@ var core = []mutant{
 	{"what comes last does not wait for the undoing", "compensate.go", `sum(in.unfinished[:p])`, `sum(in.unfinished[:min(p, phaseUndo)])`},
 	{"compensate goes on after a failure", "join.go", ` || s.in.OnFailure == OnFailureCompensate`, ``},
 	{"a condition is not looked at", "step.go", `if ask.condition == nil {`, `if true {`},
-	{"a condition that can't be decided holds", "step.go", "		if err != nil {\n			s.enter", "		if false {\n			s.enter"},
+	{"a condition that can't be decided holds", "step.go", "		if err != nil {\n			s.letGo(i)", "		if false {\n			s.letGo(i)"},
 	{"resume leaves a choice open", "step_control.go", "		} else if s.startHere(i) {\n			s.spread(i)\n		}", "		}"},
 	{"a crash forgets a kill", "restore.go", `due = append(due, Kill{Attempt: t.Attempt})`, `_ = t`},
 	{"a crash forgets a dispatch", "restore.go", `due = append(due, Dispatch{Attempt: t.Attempt})`, `_ = t`},

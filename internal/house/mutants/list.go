@@ -20,6 +20,7 @@ var targets = []target{
 	{pkg: "dag", args: []string{"-rapid.shrinktime=1ms", "-rapid.nofailfile"}, mutants: policies},
 	{pkg: "dag", args: []string{"-rapid.shrinktime=1ms", "-rapid.nofailfile"}, mutants: decisions},
 	{pkg: "dag", args: []string{"-rapid.shrinktime=1ms", "-rapid.nofailfile"}, mutants: durations},
+	{pkg: "dag", args: []string{"-rapid.shrinktime=1ms", "-rapid.nofailfile"}, mutants: remembering},
 	{pkg: "dag/cron", mutants: crons},
 	{pkg: "dag/backfill", mutants: backfills},
 	{pkg: "dag/listen", mutants: filters},

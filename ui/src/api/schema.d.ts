@@ -1560,6 +1560,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project}/workflows/{workflow}/cache": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Forget what is kept of the workflow's tasks, so that they run again
+         * @description For operators of the project and above.
+         */
+        delete: operations["clear-cache"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{project}/workflows/{workflow}/draft": {
         parameters: {
             query?: never;
@@ -2175,6 +2195,11 @@ export interface components {
         };
         Attempt: {
             /**
+             * @description The instance whose outputs the attempt took over instead of running, of a task with a cache; it may have been deleted since.
+             * @example 42
+             */
+            cached_from_instance_id?: string;
+            /**
              * @description The child instance that the attempt of a sub_workflow task waits, or waited, for.
              * @example 42
              */
@@ -2438,6 +2463,13 @@ export interface components {
              * @description The round that was seen: in a later one nothing more is done, so that the same request twice is the same as once.
              */
             round?: number;
+        };
+        Cleared: {
+            /**
+             * Format: int64
+             * @description How many results are kept no longer.
+             */
+            deleted: number;
         };
         CreateJoinTokenBody: {
             /**
@@ -3435,7 +3467,9 @@ export interface components {
              * @description Tasks that are done and stay as they are.
              */
             kept: number;
-            /** @description applied, already, or why it is not possible. */
+            /** @description Of a child instance: the instances above it that go again with it, the nearest first. */
+            parents?: components["schemas"]["PreviewedParent"][] | null;
+            /** @description applied, already, or why it is not possible; parent_running: an instance above has not ended. */
             result: string;
             /**
              * Format: int64
@@ -3493,6 +3527,16 @@ export interface components {
             type: "string" | "integer" | "number" | "boolean" | "date" | "list";
             /** @description At most 16 KiB; one that was cut ends with … */
             value: string;
+        };
+        PreviewedParent: {
+            /** @example 42 */
+            instance_id: string;
+            project: string;
+            /** @description The task that waits for the child again. */
+            task: string;
+            /** @description The tasks that would change, that one among them, in the order of the definition. */
+            tasks: components["schemas"]["PreviewedTask"][];
+            workflow: string;
         };
         PreviewedSpec: {
             /** @description The variables of its process, but those that every attempt has of its own. */
@@ -3630,7 +3674,7 @@ export interface components {
             enabled?: boolean;
             /** @description Absent picks everything. */
             filter?: components["schemas"]["ListenerFilter"];
-            /** @description Signs the calls. Absent keeps the one that there is, empty takes it away. */
+            /** @description Signs the calls, or ${secret.NAME}: one that the project has. Absent keeps the one that there is, empty takes it away. */
             secret?: string;
             /** @description Who is called: http or https. */
             url: string;
@@ -3810,7 +3854,7 @@ export interface components {
             correlation_id?: string;
             /** @description Kinds of events; absent is submitted, started, task_ended and ended. */
             events?: string[] | null;
-            /** @description Signs the calls; it is never shown. */
+            /** @description Signs the calls, and is never shown; or ${secret.NAME}: one that the project has, read for each delivery. An editor may name one. */
             secret?: string;
             /** @description Who is called: http or https. */
             url: string;
@@ -3839,6 +3883,8 @@ export interface components {
         RerunPreview: {
             /** @description A new instance, in place of a new round of this one. */
             new_instance: boolean;
+            /** @description Of a child instance: the instances above it that go again with it, the nearest first. */
+            parents?: components["schemas"]["PreviewedParent"][] | null;
             /** @description All tasks in scope, in the order of the definition. */
             tasks: components["schemas"]["RerunTask"][];
             /** @description Sent with the rerun as preview, it is refused where that would do something else by then. */
@@ -13295,6 +13341,106 @@ export interface operations {
             };
             /** @description Unsupported Media Type */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "clear-cache": {
+        parameters: {
+            query?: {
+                /** @description Only what was kept of the task of this name; where nothing is said, of all tasks. */
+                task?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cleared"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

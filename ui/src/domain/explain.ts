@@ -58,6 +58,7 @@ export const whyKeys = [
   "killing",
   "upstreamFailed",
   "taskSuccess",
+  "cached",
   "forcedSuccess",
   "skipped",
   "passedOver",
@@ -122,6 +123,7 @@ const table: Record<string, Choose> = {
   ready: always("ready"),
   delayed: always("delayed"),
   ready_elsewhere: always("readyElsewhere"),
+  cached: always("cached"),
   dispatched: always("dispatched"),
   running: (_, args) =>
     args.task === undefined

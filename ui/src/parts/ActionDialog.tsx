@@ -25,6 +25,7 @@ const results: Record<string, Sentence> = {
   nothing_to_recover: "act.nothingToRecover",
   not_finished: "act.notFinished",
   no_such_task: "act.noSuchTask",
+  parent_running: "act.parentRunning",
 };
 
 interface Props {

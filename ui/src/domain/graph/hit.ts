@@ -1,6 +1,6 @@
 // Which node is under the pointer, and which are in a rectangle, without a DOM element per node.
 
-import type { Point, Points, Size } from "./layout";
+import type { Point, Points, Size } from "./shape";
 
 /** Rect is a part of the canvas. */
 export interface Rect extends Point, Size {}

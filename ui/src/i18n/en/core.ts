@@ -142,6 +142,7 @@ export const core = {
   "reason.exit_code": "ended with an error",
   "reason.child_failed": "its child instance failed",
   "reason.child_stopped": "its child instance was stopped",
+  "reason.child_again": "its child instance was run again",
   "reason.dependency_failed": "what it waited for has failed",
   "reason.child_refused": "its child instance could not be started",
   "reason.needs_skipped": "all that it needs was passed over",
@@ -163,6 +164,7 @@ export const core = {
   "reason.not_retried": "its retry policy excludes such a failure",
   "reason.delayed": "waits for the end of its delay",
   "reason.queue_timeout": "no worker took it in time",
+  "reason.cached": "took over what an earlier success gave",
 
   "today.title": "Today",
   "today.failed": "Failed in the last 24 hours",

@@ -270,6 +270,13 @@ export const form = {
   "form.help.retry.elsewhere": "The next attempt goes to another worker than the one before, where the group has one.",
   "form.field.delay": "Delay",
   "form.help.delay": "How long the task waits before its first attempt of a round, once its needs let it run.",
+  "form.field.cache": "Cache",
+  "form.help.cache": "Takes the outputs of an earlier success instead of running the task, while nothing has changed that they depend on.",
+  "form.field.cache.key": "Key",
+  "form.help.cache.key":
+    "What the result depends on; references to parameters and outputs are replaced. Where nothing is said: the task's own text and all values that it sees.",
+  "form.field.cache.max_age": "Max age",
+  "form.help.cache.max_age": "For how long a result is taken again, counted from the end of the attempt that gave it.",
   "form.field.queue_timeout": "Queue timeout",
   "form.help.queue_timeout": "How long the task may be ready without a worker.",
   "form.field.queue_timeout.after": "After",

@@ -143,6 +143,7 @@ export const core: Record<keyof typeof en, string> = {
   "reason.exit_code": "退出码不为 0",
   "reason.child_failed": "子实例失败",
   "reason.child_stopped": "子实例被停止",
+  "reason.child_again": "子实例再次运行",
   "reason.dependency_failed": "所依赖的运行失败",
   "reason.child_refused": "子实例无法启动",
   "reason.needs_skipped": "它所依赖的任务都被跳过",
@@ -164,6 +165,7 @@ export const core: Record<keyof typeof en, string> = {
   "reason.not_retried": "重试策略不重试此类失败",
   "reason.delayed": "等待延迟结束",
   "reason.queue_timeout": "没有 worker 及时接收",
+  "reason.cached": "沿用了先前成功的结果",
 
   "today.title": "今日",
   "today.failed": "最近 24 小时失败",
