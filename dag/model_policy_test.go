@@ -58,7 +58,7 @@ func (a *auditor) checkReady(before *Instance, i int) {
 	delayed := func(t TaskInstance) bool { return t.State == TaskReady && t.Reason == "delayed" }
 	starts := is.State == TaskReady || is.State.Live() || is.State == TaskSuccess
 	switch {
-	case was.State == TaskWaiting && was.Round == is.Round && starts && def.Delay > 0 && !a.in.DryRun && !delayed(is):
+	case was.State == TaskWaiting && was.Round == is.Round && starts && def.Delay > 0 && !a.in.DryRun && !delayed(is) && was.Reason != "child_again": // its child does not wait either
 		a.fail("task %d went to %s without its delay", i, is.State)
 	case delayed(is) && !delayed(was):
 		a.readyAt[i] = a.now
