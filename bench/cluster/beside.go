@@ -34,10 +34,15 @@ func beside(ctx context.Context, o options) (measured []figures.Spread, err erro
 			return err
 		}
 		first := time.Date(1990, 1, 1, 0, 0, 0, 0, time.UTC)
-		plan, err := p.Client.CreateBackfill(ctx, "p", "past", client.BackfillRequest{
+		wanted := client.BackfillRequest{
 			From: first.Format(time.DateOnly), To: first.AddDate(0, 0, besideDates-1).Format(time.DateOnly), Every: "1d", Parallel: besideParallel,
-		}, false)
+		}
+		plan, err := p.Client.CreateBackfill(ctx, "p", "past", wanted, true)
 		if err != nil {
+			return err
+		}
+		wanted.Preview = plan.Token
+		if plan, err = p.Client.CreateBackfill(ctx, "p", "past", wanted, false); err != nil {
 			return err
 		}
 		if plan.Count != besideDates {
