@@ -89,7 +89,7 @@ bench: build ## Measure, against limits measured in the same run; a table on the
 bench-rebalance: build ## Let the masters of a real cluster come and go, 200 times at 50 starts a second (some ten minutes)
 	scripts/with-mariadb --flush=1 go run ./bench/rebalance --porpoise $(BIN)/porpoise
 
-bench-failover: build ## Kill masters and workers of a real cluster, and say how soon their work goes on elsewhere (half an hour)
+bench-failover: build ## Kill masters and workers of a real cluster, and say how soon their work goes on elsewhere; also how soon masters hear of each other's ends (half an hour)
 	go run ./bench/cluster --porpoise $(BIN)/porpoise
 
 bench-outage: build ## Take etcd, the database and the processors away from a cluster under load (half an hour; a full disk needs root)
