@@ -48,8 +48,8 @@ func (s *Server) checkChildren(ctx context.Context, at place, def *dag.Definitio
 	f := lineage{server: s, root: at}
 	for i := range def.Tasks {
 		spec, ok := dag.ChildOf(def.Tasks[i].Spec)
-		if !ok {
-			continue
+		if !ok || spec.Version != nil && *spec.Version < 1 {
+			continue // the text is wrong there
 		}
 		found, err := f.task(ctx, fmt.Sprintf("tasks[%d]", i), &def.Tasks[i], spec)
 		if err != nil {

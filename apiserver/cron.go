@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -56,7 +55,7 @@ func (s *Server) cronRoutes() {
 
 func (s *Server) previewCron(_ context.Context, in *previewCron) (*cronPreviewAnswer, error) {
 	expression, err := cron.Parse(in.Cron, cron.Dialect(in.Dialect))
-	wrong := cronErrors("cron", err)
+	wrong := cron.FieldErrors("cron", err)
 	loc, badZone := location(in.Timezone)
 	wrong = append(wrong, badZone...)
 	after := s.at()
@@ -64,10 +63,7 @@ func (s *Server) previewCron(_ context.Context, in *previewCron) (*cronPreviewAn
 		if after, err = parseTime(in.From); err != nil {
 			wrong = append(wrong, dag.FieldError{Field: "from", Code: document.CodeInvalid, Value: shown(in.From), Message: err.Error()})
 		}
-		for _, e := range scheduleTimeErrors(after) {
-			e.Field = "from"
-			wrong = append(wrong, e)
-		}
+		wrong = append(wrong, fromErrors(after)...)
 	}
 	if len(wrong) > 0 {
 		return nil, problem(http.StatusBadRequest, wrong[0].Field+": "+wrong[0].Message, wrong...)
@@ -87,17 +83,4 @@ func (s *Server) previewCron(_ context.Context, in *previewCron) (*cronPreviewAn
 		out.Fires = append(out.Fires, CronFire{At: Time(dag.MillisOf(f.At)), Local: f.At.Format(time.RFC3339), Mark: string(f.Mark), LeftOut: f.LeftOut})
 	}
 	return &cronPreviewAnswer{Body: out}, nil
-}
-
-// cronErrors are the mistakes of an expression, each with its column.
-func cronErrors(field string, err error) []dag.FieldError {
-	wrong, ok := errors.AsType[*cron.Errors](err)
-	if !ok {
-		return nil
-	}
-	list := make([]dag.FieldError, len(wrong.List))
-	for i, one := range wrong.List {
-		list[i] = dag.FieldError{Field: field, Code: one.Code, Message: one.Message, Value: one.Value, Line: 1, Column: one.Column}
-	}
-	return list
 }

@@ -174,6 +174,10 @@ func writeProblem(w http.ResponseWriter, r *http.Request, p *Problem) {
 	w.Header().Set("Content-Type", problemType)
 	w.Header().Set("Cache-Control", "no-store")
 	body := marshalJSON(&q)
+	if sp := callOf(r.Context()).spec; sp != nil && sp.coded {
+		w.Header().Set("Content-Type", "application/json")
+		body = marshalJSON(codedOf(&q))
+	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(p.Status)
 	if r.Method != http.MethodHead {

@@ -46,6 +46,7 @@ type spec struct {
 	optional  bool // the body may be absent
 	stream    bool // no deadline: it ends when the client or the server does
 	unaudited bool // a change that is not worth an audit row
+	coded     bool // answers and refusals are Coded
 	early     bool // also for a session whose user must choose a password first
 }
 
@@ -200,7 +201,7 @@ func requestID(ctx context.Context) string { return callOf(ctx).id }
 // object names what the call is about, for the audit.
 func (c *call) object() string {
 	var b strings.Builder
-	for _, k := range []string{"project", "workflow", "backfill", "id", "task", "group", "listener", "user", "token"} {
+	for _, k := range []string{"project", "workflow", "backfill", "schedule", "calendar", "id", "task", "group", "listener", "user", "token"} {
 		if v, ok := c.vars[k]; ok {
 			if b.Len() > 0 {
 				b.WriteByte(' ')

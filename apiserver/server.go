@@ -80,6 +80,7 @@ type Server struct {
 	csrf     *http.CrossOriginProtection
 	known    *identities
 	throttle *throttle
+	pace     *pace
 	hashing  chan struct{} // bounds the memory that argon2id takes
 	plans    *plans
 	audit    *auditor
@@ -120,6 +121,7 @@ func New(cfg Config) (*Server, error) {
 		csrf:     http.NewCrossOriginProtection(),
 		known:    newIdentities(cfg.Store, cfg.Now),
 		throttle: newThrottle(cfg.Now),
+		pace:     newPace(cfg.Now),
 		hashing:  make(chan struct{}, maxHashing),
 		plans:    newPlans(cfg.Store),
 		metrics:  newMetrics(),
@@ -129,7 +131,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.audit = newAuditor(cfg.Store, s.log, s.metrics.audited)
 	s.streams.open = map[int64]int{}
-	s.metrics.own.MustRegister(newMeasures(s))
+	s.metrics.own.MustRegister(newMeasures(s), newTimerMeasures(s))
 	if err := s.route(); err != nil {
 		return nil, err
 	}
@@ -194,6 +196,8 @@ func (s *Server) route() error {
 	s.cacheRoutes()
 	s.parameterRoutes()
 	s.cronRoutes()
+	s.scheduleRoutes()
+	s.calendarRoutes()
 	s.startRoutes()
 	s.backfillRoutes()
 	s.aroundRoutes()
@@ -218,6 +222,7 @@ func (s *Server) route() error {
 	s.sessionListRoutes()
 	s.overviewRoutes()
 	s.streamRoutes()
+	s.timerRoutes()
 	s.healthRoutes()
 	if err := s.docsRoutes(); err != nil {
 		return err

@@ -32,6 +32,8 @@ type Store interface {
 	TaskGroupStore
 	ListenerStore
 	BackfillStore
+	ScheduleStore
+	TimerStore
 	SecretStore
 	CacheStore
 }

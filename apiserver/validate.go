@@ -93,12 +93,37 @@ func (s *Server) checkPlace(ctx context.Context, in *validate, r *dag.Review) er
 		if err := s.warnOfEnvironments(ctx, p.ID, r); err != nil {
 			return err
 		}
-		name := r.Definition.Name
-		wrong, err := s.checkOthers(ctx, place{p, name}, r.Definition)
-		if err != nil {
+	}
+	return s.addOthers(ctx, place{p, r.Definition.Name}, r)
+}
+
+// refusal names all that is wrong with a text that was to be saved at a place: in itself, and with what there is beside it.
+func (s *Server) refusal(ctx context.Context, at place, text []byte, format string) error {
+	r := dag.ReviewText(text, format)
+	if r.Definition != nil {
+		if name := r.Definition.Name; name != "" && name != at.workflow {
+			r.AddError(mismatch(name, at.workflow))
+		}
+		if err := s.addOthers(ctx, at, &r); err != nil {
 			return err
 		}
-		for _, e := range wrong {
+	}
+	return badDefinition(r.Errors)
+}
+
+// addOthers adds what is wrong with what a definition says of other workflows. Where the text itself is wrong already,
+// nothing more is said of that field.
+func (s *Server) addOthers(ctx context.Context, at place, r *dag.Review) error {
+	wrong, err := s.checkOthers(ctx, at, r.Definition)
+	if err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for i := range r.Errors {
+		known[r.Errors[i].Field] = true
+	}
+	for _, e := range wrong {
+		if !known[e.Field] {
 			r.AddError(e)
 		}
 	}

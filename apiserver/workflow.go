@@ -116,12 +116,10 @@ func (s *Server) putWorkflow(ctx context.Context, in *putWorkflow) (*savedAnswer
 		return nil, p
 	}
 	format := formatOf(in.ContentType)
+	at := place{c.project, in.Workflow}
 	def, wrong := dag.Parse(in.RawBody, format)
-	if len(wrong) == 0 && def.Name != in.Workflow {
-		wrong = append(wrong, mismatch(def.Name, in.Workflow))
-	}
-	if len(wrong) > 0 {
-		return nil, badDefinition(wrong)
+	if len(wrong) > 0 || def.Name != in.Workflow {
+		return nil, s.refusal(ctx, at, in.RawBody, format)
 	}
 	before, err := s.store.Workflow(ctx, c.project.ID, in.Workflow)
 	switch {
@@ -134,7 +132,7 @@ func (s *Server) putWorkflow(ctx context.Context, in *putWorkflow) (*savedAnswer
 	if p := checkMessage("message", in.Message); p != nil {
 		return nil, p
 	}
-	if wrong, err = s.checkOthers(ctx, place{c.project, in.Workflow}, def); err != nil {
+	if wrong, err = s.checkOthers(ctx, at, def); err != nil {
 		return nil, err
 	} else if len(wrong) > 0 {
 		return nil, badDefinition(placed(in.RawBody, format, wrong))

@@ -127,6 +127,26 @@ func TestAReplacedInstanceStopsAndSaysWhy(t *testing.T) {
 	}
 }
 
+// TestADependentThatWaitsDoesNotHoldUpWhoReplacesItsInstance is DolphinScheduler #17572: there the instance was stuck.
+func TestADependentThatWaitsDoesNotHoldUpWhoReplacesItsInstance(t *testing.T) {
+	t.Parallel()
+	plan, errs := ParsePlan([]byte("name: w\nconcurrency: {limit: 1, when_full: replace}\ntasks:\n"+
+		"  - {name: a, type: dependent, check: {all: [{workflow: v, date: today}]}}\n"+noop("b", "a")), "yaml")
+	if plan == nil {
+		t.Fatal(errs)
+	}
+	in := NewInstance(plan, 7, StartOptions{})
+	in.Limited = true
+	in.Step(Begin{}, 1)
+	if in.Tasks[0].State != TaskRunning {
+		t.Fatalf("the dependent is %s", in.Tasks[0].State)
+	}
+	in.Step(Control{ID: 1, Verb: VerbReplace, By: "instance 8"}, 2)
+	if in.State != InstanceStopped || in.Reason != ReasonReplaced {
+		t.Errorf("it is %s (%s), want it stopped at once", in.State, in.Reason)
+	}
+}
+
 // TestALaterRoundOfALimitedInstanceWaits holds that recover, rerun and force_success open a round that
 // waits, can be stopped, and goes on as one that did not wait.
 func TestALaterRoundOfALimitedInstanceWaits(t *testing.T) {

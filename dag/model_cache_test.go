@@ -36,11 +36,11 @@ func (a *auditor) slowRecalls(i int, e CacheEntry) bool {
 	return e.Key != "another" && a.now-e.At < 60_000 && a.now < e.Until
 }
 
-// checkCached: what a worker's success gave is kept, and nothing else; what was taken over was not run.
-// The key is that of the moment at which the attempt was sent: others may end while it runs, whose outputs it never saw.
+// checkCached: what a worker's success gave is kept, and nothing else, under the key that its attempt began with: a need
+// that the task did not wait for may have given an output since. What was taken over was not run.
 func (a *auditor) checkCached(ev Input, before *Instance, fx Effects) {
 	if given, ok := ev.(Assign); ok && !fx.Stale {
-		a.cacheKeys[given.Token] = before.CacheKey(given.Task)
+		a.keys[given.Token] = before.CacheKey(given.Task)
 	}
 	var want []CacheEntry
 	for _, r := range fx.Attempts {
@@ -53,7 +53,7 @@ func (a *auditor) checkCached(ev Input, before *Instance, fx Effects) {
 			}
 		} else if r.State == AttemptSuccess && r.Worker != "" && a.plan.Definition.Tasks[r.Task].Cache.MaxAge > 0 && !a.in.DryRun {
 			want = append(want, CacheEntry{
-				Key: a.cacheKeys[r.Token], Instance: a.in.ID, Task: r.Task, Number: r.Number, Outputs: r.Outputs, At: r.FinishedAt, Until: r.FinishedAt + 60_000,
+				Key: a.keys[r.Token], Instance: a.in.ID, Task: r.Task, Number: r.Number, Outputs: r.Outputs, At: r.FinishedAt, Until: r.FinishedAt + 60_000,
 			})
 		}
 	}

@@ -52,13 +52,13 @@ func (a *auditor) checkPolicy(before *Instance, r Attempt) {
 }
 
 // checkReady: nothing starts before its delay is over, and a ready task fails for want of a worker when its
-// time is over, not before.
+// time is over, not before. A task whose child was run again waits with that child, whatever its delay.
 func (a *auditor) checkReady(before *Instance, i int) {
 	was, is, def := before.Tasks[i], a.in.Tasks[i], &a.plan.Definition.Tasks[i]
 	delayed := func(t TaskInstance) bool { return t.State == TaskReady && t.Reason == "delayed" }
 	starts := is.State == TaskReady || is.State.Live() || is.State == TaskSuccess
 	switch {
-	case was.State == TaskWaiting && was.Round == is.Round && starts && def.Delay > 0 && !a.in.DryRun && !delayed(is) && was.Reason != "child_again": // its child does not wait either
+	case was.State == TaskWaiting && was.Round == is.Round && starts && def.Delay > 0 && !a.in.DryRun && !delayed(is) && was.Reason != "child_again":
 		a.fail("task %d went to %s without its delay", i, is.State)
 	case delayed(is) && !delayed(was):
 		a.readyAt[i] = a.now

@@ -19,18 +19,17 @@ type auditor struct {
 	timers   map[Timer]Millis   // what the wheel holds
 	attempts map[[2]int]Attempt // every attempt row, by task and number
 	sent     map[string]bool    // tokens that were dispatched
+	keys     map[string]string  // by token: the cache key when it was
 	killed   map[string]bool    // tokens whose worker was told to end them
-	// cacheKeys are the keys under which results are kept, by the token of their attempt.
-	cacheKeys map[string]string
-	children  map[int64]*child  // every child instance, by its id
-	readyAt   map[int]Millis    // per task: when it was delayed, or offered last
-	dueAt     map[int]Millis    // per task: when its next attempt may come, a retry or an iteration
-	retries   map[int]int       // per task: retries of this round, counted from attempts
-	rounds    map[[2]int]*tally // per task and round
-	seq       int64
-	began     Millis // of this round
-	stopped   bool   // somebody stopped this round
-	overTime  bool   // this round ran over its timeout
+	children map[int64]*child   // every child instance, by its id
+	readyAt  map[int]Millis     // per task: when it was delayed, or offered last
+	dueAt    map[int]Millis     // per task: when its next attempt may come, a retry or an iteration
+	retries  map[int]int        // per task: retries of this round, counted from attempts
+	rounds   map[[2]int]*tally  // per task and round
+	seq      int64
+	began    Millis // of this round
+	stopped  bool   // somebody stopped this round
+	overTime bool   // this round ran over its timeout
 }
 
 // tally counts attempts of one task in one round by how they ended.
@@ -39,7 +38,7 @@ type tally struct{ attempts, returned, success int }
 func newAuditor(t *rapid.T, plan *Plan, in *Instance) *auditor {
 	return &auditor{
 		t: t, plan: plan, in: in, now: storyStart, queue: map[int]bool{}, timers: map[Timer]Millis{},
-		attempts: map[[2]int]Attempt{}, sent: map[string]bool{}, killed: map[string]bool{}, cacheKeys: map[string]string{},
+		attempts: map[[2]int]Attempt{}, sent: map[string]bool{}, keys: map[string]string{}, killed: map[string]bool{},
 		children: map[int64]*child{}, dueAt: map[int]Millis{}, readyAt: map[int]Millis{}, retries: map[int]int{}, rounds: map[[2]int]*tally{},
 	}
 }

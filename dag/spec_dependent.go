@@ -55,14 +55,28 @@ func (s *DependentSpec) Validate() []FieldError {
 			g := &groups[i]
 			here := at.Key(name).Index(i)
 			errs = append(errs, wrongCycle(here, g.Cycle, g.Date)...)
+			errs = append(errs, wrongNames(here, g.Project, g.Workflow, g.Task)...)
 			for inner, items := range map[string][]DependentItem{"all": g.All, "any": g.Any} {
 				for k := range items {
-					errs = append(errs, wrongCycle(here.Key(inner).Index(k), items[k].Cycle, items[k].Date)...)
+					item, at := &items[k], here.Key(inner).Index(k)
+					errs = append(errs, wrongCycle(at, item.Cycle, item.Date)...)
+					errs = append(errs, wrongNames(at, item.Project, item.Workflow, item.Task)...)
 				}
 			}
 		}
 	}
 	return document.Sort(errs)
+}
+
+// wrongNames checks the names of an item, as far as it has them.
+func wrongNames(at *document.Path, project, workflow, task string) []FieldError {
+	var errs []FieldError
+	for _, n := range []struct{ key, name string }{{"project", project}, {"workflow", workflow}, {"task", task}} {
+		if n.name != "" {
+			errs = append(errs, CheckName(at.Key(n.key).String(), n.name)...)
+		}
+	}
+	return errs
 }
 
 // wrongCycle holds a cycle that is written out against the date that it is about.

@@ -171,6 +171,23 @@ func TestFunctionsThatAreNamedExist(t *testing.T) {
 	}
 }
 
+var stories = regexp.MustCompile("(?:story|stories) `[a-z_]+`(?:(?:,| and) `[a-z_]+`)*")
+
+// TestStoriesThatAreNamedExist holds documents to the files of the core's stories.
+func TestStoriesThatAreNamedExist(t *testing.T) {
+	t.Parallel()
+	named := regexp.MustCompile("`([a-z_]+)`")
+	for _, p := range pages(t) {
+		for _, group := range stories.FindAllString(p.text, -1) {
+			for _, m := range named.FindAllStringSubmatch(group, -1) {
+				if _, err := os.Stat(filepath.Join("..", "dag", "testdata", m[1]+".txt")); err != nil {
+					t.Errorf("%s names the story %s, which is nowhere", p.path, m[1])
+				}
+			}
+		}
+	}
+}
+
 // index is what the module's source has of names.
 type index struct {
 	functions map[string]bool // of tests

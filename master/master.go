@@ -21,8 +21,10 @@ import (
 	"github.com/porpoise/porpoise/master/intake"
 	"github.com/porpoise/porpoise/master/link"
 	"github.com/porpoise/porpoise/master/notify"
+	"github.com/porpoise/porpoise/master/schedule"
 	"github.com/porpoise/porpoise/master/slot"
 	"github.com/porpoise/porpoise/master/supervise"
+	"github.com/porpoise/porpoise/master/timer"
 	"github.com/porpoise/porpoise/master/watch"
 	"github.com/porpoise/porpoise/master/wheel"
 	"github.com/porpoise/porpoise/registry"
@@ -34,10 +36,12 @@ type Store interface {
 	engine.Store
 	intake.Store
 	backfill.Store
+	schedule.Store
 	failover.Store
 	slot.History
 	supervise.Store
 	notify.Store
+	timer.Store
 	Holds
 	Sweeper
 	Pinger
@@ -81,7 +85,7 @@ type Config struct {
 	Figures func() *rpc.MasterFigures
 	// Secrets opens what listeners sign with; nil tells nothing to those that have a secret.
 	Secrets notify.Opener
-	// Egress says which addresses listeners may be called at.
+	// Egress says which addresses listeners and timers may call.
 	Egress egress.Rule
 	Logger hclog.Logger
 	// Now is the clock; nil is time.Now. Token names attempts; nil is the engine's own.
@@ -101,9 +105,13 @@ type Master struct {
 	engine   *engine.Engine
 	intake   *intake.Intake
 	filler   *backfill.Filler
+	planner  *schedule.Planner
+	firer    *schedule.Firer
 	failover *failover.Failover
 	super    *supervise.Supervisor
 	notifier *notify.Notifier
+	timers   *timer.Ringer
+	moments  *wheel.Wheel[sql.TimerKey] // of timers
 	links    *link.Links
 	watchers *watch.Watchers
 	alarms   *wheel.Wheel[engine.Alarm]
@@ -170,6 +178,12 @@ func New(c Config) *Master {
 		Started: func(ids []int64) { m.hint(&rpc.Hint{Commands: ids}) },
 		Stopped: func(ids []int64) { m.hint(&rpc.Hint{Controls: ids}) },
 	})
+	schedules := schedule.Config{
+		Master: c.Self.String(), Store: c.Store, Slots: heldSlots{m.slots, &m.hold}, Logger: m.log, Now: c.Now,
+		Started: func(ids []int64) { m.hint(&rpc.Hint{Commands: ids}) },
+		Stopped: func(ids []int64) { m.hint(&rpc.Hint{Controls: ids}) },
+	}
+	m.planner, m.firer = schedule.NewPlanner(schedules), schedule.NewFirer(schedules)
 	m.failover = failover.New(failover.Config{
 		Self: c.Self, Store: c.Store, Instances: instances{m.engine}, Logger: m.log, Now: c.Now,
 		Sure: m.judges, Confirm: m.confirm,
@@ -179,6 +193,10 @@ func New(c Config) *Master {
 	})
 	m.notifier = notify.New(notify.Config{
 		Store: c.Store, Sender: &webhook.Sender{Rule: c.Egress, Now: c.Now}, Secrets: c.Secrets, Keys: c.Keys, Logger: m.log, Now: c.Now,
+	})
+	m.moments = wheel.New(c.Now, func(key sql.TimerKey) { m.timers.Came(key) })
+	m.timers = timer.New(timer.Config{
+		Owner: c.Self.String(), Store: c.Store, Slots: heldSlots{m.slots, &m.hold}, Moments: m.moments, Egress: c.Egress, Logger: m.log, Now: c.Now,
 	})
 	return m
 }
@@ -223,6 +241,7 @@ func (m *Master) hint(h *rpc.Hint) {
 func (m *Master) finished(workflow int64) {
 	m.engine.Finished(workflow)
 	m.filler.Finished(workflow)
+	m.firer.Finished(workflow)
 }
 
 type instances struct{ *engine.Engine }

@@ -8,6 +8,9 @@ import (
 	"github.com/go-co-op/gocron/v2"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/internal/guard"
+	"github.com/porpoise/porpoise/master/schedule"
+	"github.com/porpoise/porpoise/master/timer"
 )
 
 // remindEvery keeps a notice of waiting work from running out at the workers, where it
@@ -24,6 +27,8 @@ const (
 	retireEvery = 10 * time.Minute
 	// maxSweeps bounds the batches of one sweep: what is left waits for the next.
 	maxSweeps = 20
+	// firesKept is how long the fires of schedules have rows of their own; their sums stay.
+	firesKept = 30 * 24 * time.Hour
 )
 
 // Sweeper deletes a small batch of rows that have outlived their use and returns how many.
@@ -36,6 +41,8 @@ type Sweeper interface {
 	RetireSurplus(ctx context.Context, workflow int64, each int) (int, error)
 	// SweepPlaces mends what no transaction should have left behind under the limits, and returns how much.
 	SweepPlaces(ctx context.Context) (int, error)
+	// SweepFires deletes a small batch of fires that were planned before a moment, and keeps their sums.
+	SweepFires(ctx context.Context, before dag.Millis) (int, error)
 }
 
 // periodic runs what a master does now and then, until ctx ends.
@@ -52,7 +59,11 @@ func (m *Master) periodic(ctx context.Context) error {
 		{"remind", remindEvery, m.placer.Remind},
 		{"sweep", sweepEvery, func() { m.sweep(ctx) }},
 		{"places", placesEvery, func() { m.sweepPlaces(ctx) }},
+		{"plan timers", timer.PlanEvery, func() { m.try(ctx, "timers not planned", m.timers.Plan) }},
+		{"load timers", timer.LoadEvery, func() { m.try(ctx, "tasks of timers not read", m.timers.Load) }},
+		{"sweep timers", timer.SweepEvery, func() { m.try(ctx, "old tasks of timers not deleted", m.timers.Sweep) }},
 		{"retire", retireEvery, func() { m.retire(ctx) }},
+		{"plan schedules", schedule.PlanEvery, func() { m.plan(ctx) }},
 	} {
 		// A run that is late is skipped, never run beside the one before.
 		_, err := scheduler.NewJob(gocron.DurationJob(job.every), gocron.NewTask(job.do),
@@ -71,15 +82,37 @@ func (m *Master) periodic(ctx context.Context) error {
 
 // sweep deletes old rows batch by batch.
 func (m *Master) sweep(ctx context.Context) {
-	for range maxSweeps {
-		n, err := m.Store.Sweep(ctx)
-		if err != nil {
-			m.log.Debug("old rows not deleted", "error", err)
-			return
+	for _, sweep := range []func(context.Context) (int, error){
+		m.Store.Sweep,
+		func(ctx context.Context) (int, error) {
+			return m.Store.SweepFires(ctx, dag.MillisOf(m.Now().Add(-firesKept)))
+		},
+	} {
+		for range maxSweeps {
+			n, err := sweep(ctx)
+			if err != nil {
+				m.log.Debug("old rows not deleted", "error", err)
+				return
+			}
+			if n == 0 {
+				break
+			}
 		}
-		if n == 0 {
-			return
+	}
+}
+
+// plan writes the fires of schedules ahead until none of this master's needs it.
+func (m *Master) plan(ctx context.Context) {
+	err := guard.Do(m.log, "plan", func() error {
+		for ctx.Err() == nil {
+			if more, err := m.planner.Once(ctx); err != nil || !more {
+				return err
+			}
 		}
+		return nil
+	})
+	if err != nil && ctx.Err() == nil {
+		m.log.Warn("schedules not planned", "error", err)
 	}
 }
 
@@ -92,5 +125,12 @@ func (m *Master) sweepPlaces(ctx context.Context) {
 	if n > 0 {
 		m.log.Warn("places mended", "count", n)
 		m.intake.Hint()
+	}
+}
+
+// try does what comes again soon: that it could not be done is no more than worth a word.
+func (m *Master) try(ctx context.Context, failed string, do func(context.Context) error) {
+	if err := do(ctx); err != nil && ctx.Err() == nil {
+		m.log.Debug(failed, "error", err)
 	}
 }

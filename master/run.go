@@ -40,6 +40,9 @@ func (m *Master) Run(ctx context.Context) error {
 	taking, take := errgroup.WithContext(ctx)
 	taking.Go(guard.Loop(take, m.log, "intake", m.intake.Run))
 	taking.Go(guard.Loop(take, m.log, "backfill", m.filler.Run))
+	taking.Go(guard.Loop(take, m.log, "firer", m.firer.Run))
+	taking.Go(guard.Loop(take, m.log, "moments", m.moments.Run))
+	taking.Go(guard.Loop(take, m.log, "timers", m.timers.Run))
 	taking.Go(guard.Loop(take, m.log, "failover", m.failover.Run))
 	taking.Go(guard.Loop(take, m.log, "stop", func(take context.Context) error {
 		select {

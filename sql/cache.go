@@ -103,7 +103,7 @@ func (s *Store) sweepCache(ctx context.Context) (n int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("delete expired results: %w", err)
 	}
-	full, err := collect(ctx, s, func(scan func(...any) error) (id int64, err error) { return id, scan(&id) },
+	full, err := collect(ctx, s, scanID,
 		`SELECT workflow_id FROM task_cache GROUP BY workflow_id HAVING COUNT(*) > ? ORDER BY workflow_id LIMIT ?`, maxCached, sweptWorkflows)
 	if err != nil {
 		return n, fmt.Errorf("read workflows with many results: %w", err)
@@ -133,18 +133,4 @@ func (s *Store) sweepCached(ctx context.Context, still string, stillArgs []any, 
 		return 0, err
 	}
 	return s.delete(ctx, `DELETE FROM task_cache WHERE cache_key IN (`+marks(len(keys))+`)`+still, append(keys, stillArgs...))
-}
-
-// delete runs one DELETE and returns how many rows it met.
-func (s *Store) delete(ctx context.Context, text string, args []any) (n int, err error) {
-	err = s.write(ctx, func(tx *sqlTx) error {
-		res, err := tx.ExecContext(ctx, text, args...)
-		if err != nil {
-			return err
-		}
-		met, err := res.RowsAffected()
-		n = int(met)
-		return err
-	})
-	return n, err
 }

@@ -67,6 +67,13 @@ func (d *dialect) insert(t *table, n int) string {
 	})
 }
 
+// insertNew writes those of n rows that do not exist.
+func (d *dialect) insertNew(t *table, n int) string {
+	return d.text(t, "insert new", n, func() string {
+		return d.insertIgnore() + t.name + " (" + strings.Join(t.cols, ", ") + ") VALUES " + rowMarks(len(t.cols), n)
+	})
+}
+
 // upsert writes n rows, changing t.sets of those that exist.
 func (d *dialect) upsert(t *table, n int) string {
 	return d.text(t, "upsert", n, func() string {

@@ -131,7 +131,14 @@ func (s *Store) DeleteProject(ctx context.Context, id int64) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM task_group WHERE project_id = ?`, id); err != nil {
 			return err
 		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM calendar WHERE project_id = ?`, id); err != nil {
+			return err
+		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM listener WHERE project_id = ? AND instance_id = 0`, id); err != nil {
+			return err
+		}
+		// Their tasks are skipped at their moments: there may be very many.
+		if _, err := tx.ExecContext(ctx, `DELETE FROM timer WHERE project_id = ?`, id); err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, `UPDATE project SET name_key = ?, deleted_at = ? WHERE id = ?`, deletedKey(id), s.millis(), id)

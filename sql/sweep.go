@@ -55,27 +55,17 @@ func (s *Store) sweepIdempotency(ctx context.Context) (n int, err error) {
 // sweepKeys deletes those of the keys that are old still: a start may have given one a new
 // answer since it was read. The plus keeps the databases from walking all old rows by
 // their age instead of those few by their keys.
-func (s *Store) sweepKeys(ctx context.Context, keys []requestKey, until dag.Millis) (n int, err error) {
+func (s *Store) sweepKeys(ctx context.Context, keys []requestKey, until dag.Millis) (int, error) {
 	args := []any{until}
 	for _, k := range keys {
 		args = append(args, k.user, k.key)
 	}
-	err = s.write(ctx, func(tx *sqlTx) error {
-		res, err := tx.ExecContext(ctx, `DELETE FROM idempotency WHERE +created_at <= ? AND `+
-			s.dial.rowsIn("(user_id, request_key)", 2, len(keys)), args...)
-		if err != nil {
-			return err
-		}
-		met, err := res.RowsAffected()
-		n = int(met)
-		return err
-	})
-	return n, err
+	return s.delete(ctx, `DELETE FROM idempotency WHERE +created_at <= ? AND `+s.dial.rowsIn("(user_id, request_key)", 2, len(keys)), args)
 }
 
 // sweepOldest deletes the rows of a table beyond those with the highest ids, and returns how many.
 func (s *Store) sweepOldest(ctx context.Context, table string, kept int) (n int, err error) {
-	old, err := collect(ctx, s, func(scan func(...any) error) (id int64, err error) { return id, scan(&id) },
+	old, err := collect(ctx, s, scanID,
 		`SELECT id FROM `+table+` ORDER BY id DESC LIMIT ? OFFSET ?`, maxSwept, kept)
 	if err != nil {
 		return 0, fmt.Errorf("read old rows of %s: %w", table, err)
@@ -83,17 +73,17 @@ func (s *Store) sweepOldest(ctx context.Context, table string, kept int) (n int,
 	if len(old) == 0 {
 		return 0, nil
 	}
-	err = s.write(ctx, func(tx *sqlTx) error {
-		res, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE id >= ? AND id <= ?`, old[len(old)-1], old[0])
-		if err != nil {
-			return err
-		}
-		met, err := res.RowsAffected()
-		n = int(met)
-		return err
-	})
-	if err != nil {
+	if n, err = s.delete(ctx, `DELETE FROM `+table+` WHERE id >= ? AND id <= ?`, []any{old[len(old)-1], old[0]}); err != nil {
 		return 0, fmt.Errorf("delete old rows of %s: %w", table, err)
 	}
 	return n, nil
+}
+
+// delete runs one DELETE and returns how many rows it met.
+func (s *Store) delete(ctx context.Context, text string, args []any) (n int, err error) {
+	err = s.write(ctx, func(tx *sqlTx) error {
+		n = 0 // it may be tried again
+		return restDelete(ctx, tx, &n, text, args)
+	})
+	return n, err
 }

@@ -101,6 +101,10 @@ func (s *Store) DeleteWorkflow(ctx context.Context, id int64) error {
 		if err != nil {
 			return err
 		}
+		// Before the instances are looked for: it waits for a fire that is on its way, whose instance then stands against it.
+		if err := s.deleteSchedulesOf(ctx, tx, id); err != nil {
+			return err
+		}
 		refs, err := references(ctx, tx, "instance ", `SELECT id FROM workflow_instance WHERE workflow_id = ? AND state IN (`+openStates+`) LIMIT 10`, id)
 		if err != nil {
 			return err

@@ -183,6 +183,20 @@ func find(path string) ([]string, error) {
 }
 
 func (c *cli) readOne(name string) (source, error) {
+	s, err := c.readText(name)
+	if err != nil {
+		return s, err
+	}
+	def, fields := dag.Parse(s.text, s.format)
+	if len(fields) > 0 {
+		return s, &fieldErrors{source: s.name, fields: fields}
+	}
+	s.def = def
+	return s, nil
+}
+
+// readText reads a file, or standard input where its name is -, without looking into it.
+func (c *cli) readText(name string) (source, error) {
 	s := source{name: name, format: "yaml"}
 	r := c.in
 	if name == "-" {
@@ -205,11 +219,6 @@ func (c *cli) readOne(name string) (source, error) {
 	if len(s.text) > maxDefinition {
 		return s, fmt.Errorf("%s: has more than %d MiB", s.name, maxDefinition>>20)
 	}
-	def, fields := dag.Parse(s.text, s.format)
-	if len(fields) > 0 {
-		return s, &fieldErrors{source: s.name, fields: fields}
-	}
-	s.def = def
 	return s, nil
 }
 

@@ -12,9 +12,11 @@ import (
 func (c *cli) scheduleCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schedule",
-		Short: "Look at when workflows would be started",
+		Short: "Start workflows at the moments that a schedule says, and prove that it was done",
 	}
-	cmd.AddCommand(c.previewCronCommand())
+	cmd.AddCommand(c.listSchedulesCommand(), c.getScheduleCommand(), c.applySchedulesCommand(), c.deleteScheduleCommand(),
+		c.enableScheduleCommand("pause", "Fire no more until it is resumed"), c.enableScheduleCommand("resume", "Fire again, from now on"),
+		c.triggerScheduleCommand(), c.firesCommand(), c.proveScheduleCommand(), c.explainScheduleCommand(), c.previewCronCommand())
 	return cmd
 }
 
@@ -76,14 +78,7 @@ func (c *cli) showCron(p client.CronPreview) error {
 	}
 	rows := make([][]string, len(p.Fires))
 	for i, f := range p.Fires {
-		note := ""
-		switch f.Mark {
-		case "gap":
-			note = "the clock leaves out " + f.LeftOut
-		case "repeated":
-			note = "the clock shows this time twice"
-		}
-		rows[i] = []string{f.Local, f.At.UTC().Format("2006-01-02 15:04:05"), note}
+		rows[i] = []string{f.Local, f.At.UTC().Format("2006-01-02 15:04:05"), clockNote(f.Mark, f.LeftOut)}
 	}
 	return table(c.out, []string{"FIRES", "UTC", "CLOCKS"}, rows)
 }

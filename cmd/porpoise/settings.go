@@ -267,7 +267,7 @@ func (d *database) check() []error {
 
 // outward is where this process may call listeners.
 type outward struct {
-	ListenersReach string `key:"listeners-reach" about:"which addresses listeners and replies may be called at: public, private (public and private ones) or any (also this machine's own)"`
+	ListenersReach string `key:"listeners-reach" about:"which addresses listeners, replies and timers may call: public, private (public and private ones) or any (also this machine's own)"`
 }
 
 // The values of listeners-reach.

@@ -1,6 +1,7 @@
 package cron
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -56,4 +57,17 @@ func (e *Errors) add(one Error) {
 		one.Value = document.Shown(one.Value)
 		e.List = append(e.List, one)
 	}
+}
+
+// FieldErrors are the mistakes of an error of Parse as those of a field, each with its column; nil for no error.
+func FieldErrors(field string, err error) []document.FieldError {
+	wrong, ok := errors.AsType[*Errors](err)
+	if !ok {
+		return nil
+	}
+	list := make([]document.FieldError, len(wrong.List))
+	for i, one := range wrong.List {
+		list[i] = document.FieldError{Field: field, Code: one.Code, Message: one.Message, Value: one.Value, Line: 1, Column: one.Column}
+	}
+	return list
 }

@@ -70,7 +70,7 @@ func Compile(text string) (*Expression, error) {
 }
 
 // Condition is Compile for an expression that decides something: one that can be
-// seen to give a number, a list or other text than true and false is refused.
+// seen to give a number, a list, the state of a task or other text than true and false is refused.
 func Condition(text string) (*Expression, error) {
 	e, err := compile(text)
 	if err != nil {
@@ -79,10 +79,13 @@ func Condition(text string) (*Expression, error) {
 	if e.root.kind()&(isBool|isText) == 0 {
 		return nil, failf(e.root.place(), "a condition is true or false, this is always %s", e.root.kind())
 	}
-	if c, ok := e.root.(*constant); ok {
-		if _, ok := boolean(c.value); !ok {
-			return nil, failf(c.at, "a condition is true or false, this is always %s", shown(c.value))
+	switch n := e.root.(type) {
+	case *constant:
+		if _, ok := boolean(n.value); !ok {
+			return nil, failf(n.at, "a condition is true or false, this is always %s", shown(n.value))
 		}
+	case *taskRead:
+		return nil, failf(n.at, "a condition is true or false, the %s of a task never is: compare it", n.member)
 	}
 	return e, nil
 }

@@ -106,7 +106,7 @@ func TestConditionIsTrueOrFalse(t *testing.T) {
 	t.Parallel()
 	for text, message := range map[string]string{
 		"1": "always a number", "nil": "always nil", `"yes"`: `always the text "yes"`, "[true]": "always a list", "{a: 1}": "always a map",
-		"a - 1": "always a number", "a.length": "always a number", "x ? 1 : [2]": "always a number or a list",
+		"a - 1": "always a number", "t.state": "compare it", `task("t").attempts`: "compare it", "a.length": "always a number", "x ? 1 : [2]": "always a number or a list",
 	} {
 		if _, err := expression.Condition(text); err == nil || !strings.Contains(err.Error(), message) {
 			t.Errorf("Condition(%s) = %v, want an error with %q", text, err, message)

@@ -19,6 +19,8 @@ const (
 	keyPriority    = "priority"
 	keyRetry       = "retry"
 	keyDelay       = "delay"
+	keyCache       = "cache"
+	keyMaxAge      = "max_age"
 	keyQueueTime   = "queue_timeout"
 	keyDisabled    = "disabled"
 	keyRaw         = "raw"
@@ -65,9 +67,10 @@ const (
 
 	keyCron     = "cron" // of a schedule
 	keyTimezone = "timezone"
-	keyFrom     = "from"
-	keyTo       = "to"
-	keyEnabled  = "enabled"
+	keyStart    = "start"
+	keyEnd      = "end"
+	keyMisfire  = "misfire"
+	keyPolicy   = "policy"
 
 	keyDefault = "default" // of a parameter
 )

@@ -11,6 +11,7 @@ import (
 
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/document"
+	"github.com/porpoise/porpoise/dag/schedule"
 )
 
 // Kind says how a field came over.
@@ -66,19 +67,13 @@ type Task struct {
 	Findings []Finding `json:"findings,omitempty"`
 }
 
-// Schedule is the timing of a workflow. Here it is a thing of its own beside the workflow.
+// Schedule is the timing of a workflow. Here it is a thing of its own beside the workflow. The moments of its
+// document are in the timezone of the server that wrote the export.
 type Schedule struct {
-	Cron        string    `json:"cron"`            // Quartz: second minute hour day month weekday [year]
-	Means       string    `json:"means,omitempty"` // the cron expression in words
-	Timezone    string    `json:"timezone"`
-	From        string    `json:"from,omitempty"` // as written there, in the timezone of its server
-	To          string    `json:"to,omitempty"`
-	Enabled     bool      `json:"enabled"`
-	Priority    string    `json:"priority,omitempty"`
-	WorkerGroup string    `json:"worker_group,omitempty"`
-	Environment string    `json:"environment,omitempty"`
-	OnFailure   string    `json:"on_failure,omitempty"`
-	Findings    []Finding `json:"findings,omitempty"`
+	Spec     schedule.Spec `json:"document"`
+	Means    string        `json:"means,omitempty"` // the cron expression in words
+	Enabled  bool          `json:"enabled"`         // whether it was on there
+	Findings []Finding     `json:"findings,omitempty"`
 }
 
 // notes gathers findings about one thing.
@@ -203,7 +198,8 @@ func arrow(to string) string {
 
 func (w *Workflow) writeText(b *strings.Builder) error {
 	if s := w.Schedule; s != nil {
-		fmt.Fprintf(b, "\nSchedule of %s\n", w.Name)
+		state := map[bool]string{true: "on", false: "off"}[s.Enabled]
+		fmt.Fprintf(b, "\nSchedule of %s, which was %s there\n", w.Name, state)
 		if s.Means != "" {
 			fmt.Fprintf(b, "  # %s\n", s.Means)
 		}

@@ -8,9 +8,11 @@ import (
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/cron"
 	"github.com/porpoise/porpoise/dag/listen"
+	"github.com/porpoise/porpoise/dag/schedule"
 )
 
-// timing reads the schedule; its failure strategy is the only part that a definition has.
+// timing reads the schedule. Its failure strategy and its environment are the definition's here; the rest is a document
+// of its own.
 func (im *importer) timing(f *flow, m *mapping) *Schedule {
 	o := f.schedule
 	if len(o.fields) == 0 {
@@ -18,28 +20,28 @@ func (im *importer) timing(f *flow, m *mapping) *Schedule {
 	}
 	n := &notes{}
 	o.notes = n
-	s := &Schedule{
+	s := &Schedule{Enabled: o.text("releaseState") == "ONLINE", Spec: schedule.Spec{
 		Cron: strings.Join(strings.Fields(o.text("crontab")), " "), Timezone: o.text("timezoneId"),
-		From: o.text("startTime"), To: o.text("endTime"), Enabled: o.text("releaseState") == "ONLINE",
-		WorkerGroup: allowed(o.text("workerGroup")),
-	}
+		Start: onTheClock(o.text("startTime")), End: onTheClock(o.text("endTime")), WorkerGroup: allowed(o.text("workerGroup")),
+		// DolphinScheduler #12233: what was missed is made up for, all of it.
+		Misfire: &schedule.Misfire{Policy: schedule.RunAll},
+	}}
 	n.add(codeSchedule, o.at)
-	if e, err := cron.Parse(s.Cron, cron.Quartz); err != nil {
+	if e, err := cron.Parse(s.Spec.Cron, cron.Quartz); err != nil {
 		n.add(codeScheduleCron, o.path("crontab"), err.Error())
 	} else {
 		s.Means = e.Words(cron.English)
 	}
-	if _, err := time.LoadLocation(s.Timezone); err != nil || s.Timezone == "" || s.Timezone == "Local" {
-		n.add(codeScheduleZone, o.path("timezoneId"), shown(s.Timezone))
+	if zone := s.Spec.Timezone; !isZone(zone) {
+		n.add(codeScheduleZone, o.path("timezoneId"), shown(zone))
 	}
 	if o.word("failureStrategy", "CONTINUE", "CONTINUE", "END") == "END" {
-		s.OnFailure = string(dag.OnFailureEnd)
-		m.set(keyOnFailure, s.OnFailure)
+		m.set(keyOnFailure, string(dag.OnFailureEnd))
 		n.add(codeScheduleStrategy, o.path("failureStrategy"))
 	}
 	priority := either(o, "workflowInstancePriority", "processInstancePriority")
 	if word := o.word(priority, "MEDIUM", "HIGHEST", "HIGH", "MEDIUM", "LOW", "LOWEST"); word != "MEDIUM" {
-		s.Priority = strings.ToLower(word)
+		s.Spec.Priority = strings.ToLower(word)
 		n.add(codeTaskPriority, o.path(priority), word)
 	}
 	if word := o.word("warningType", "NONE", "NONE", "SUCCESS", "FAILURE", "ALL"); word != "NONE" {
@@ -49,10 +51,11 @@ func (im *importer) timing(f *flow, m *mapping) *Schedule {
 		n.add(codeTenant, o.path("tenantCode"), tenant)
 	}
 	if code := o.number("environmentCode", -1); code > 0 {
-		if s.Environment = im.named("environment", code); s.Environment == "" {
+		name := im.named("environment", code)
+		if m.set(keyEnvironment, name); name == "" {
 			n.add(codeEnvironmentName, o.path("environmentCode"), "its code is "+strconv.FormatInt(code, 10))
 		} else {
-			n.add(codeEnvironment, o.path("environmentCode"), s.Environment)
+			n.add(codeEnvironment, o.path("environmentCode"), name)
 		}
 	}
 	o.drop("id", "processDefinitionCode", "workflowDefinitionCode", "processDefinitionName", "workflowDefinitionName", "projectName", "projectCode",
@@ -61,6 +64,14 @@ func (im *importer) timing(f *flow, m *mapping) *Schedule {
 	s.Findings = n.list
 	return s
 }
+
+func isZone(name string) bool {
+	_, err := time.LoadLocation(name)
+	return err == nil && name != "" && name != "Local"
+}
+
+// onTheClock writes a moment of an export as documents have them: 2026-03-29T04:00:00.
+func onTheClock(text string) string { return strings.Replace(text, " ", "T", 1) }
 
 // listener is the command that tells whoever is to hear of the workflow what the alerts of there
 // told: by its word, of ends that are successes, failures, or both.
@@ -72,17 +83,19 @@ func (f *flow) listener(word string) string {
 	return command
 }
 
-// document writes a schedule in the words that it has here.
+// document writes the schedule as it is kept here.
 func (s *Schedule) document() ([]byte, error) {
-	m := mapping{{keyCron, s.Cron}, {keyTimezone, s.Timezone}}
+	d := &s.Spec
+	m := mapping{{keyCron, d.Cron}}
 	for _, e := range []entry{
-		{keyFrom, s.From},
-		{keyTo, s.To},
-		{keyPriority, s.Priority},
-		{keyWorkerGroup, s.WorkerGroup},
-		{keyEnvironment, s.Environment},
+		{keyTimezone, d.Timezone},
+		{keyStart, d.Start},
+		{keyEnd, d.End},
+		{keyMisfire, mapping{{keyPolicy, string(d.Misfire.Policy)}}},
+		{keyPriority, d.Priority},
+		{keyWorkerGroup, d.WorkerGroup},
 	} {
 		m.set(e.key, e.value)
 	}
-	return marshal(append(m, entry{keyEnabled, s.Enabled}))
+	return marshal(m)
 }

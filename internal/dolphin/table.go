@@ -35,6 +35,7 @@ const (
 	codeTaskDescription = "task_description"
 	codeTaskDisabled    = "task_disabled"
 	codeTaskCache       = "task_cache"
+	codeTaskCacheNone   = "task_cache_type"
 	codeTaskPriority    = "task_priority"
 	codeWorkerGroup     = "worker_group"
 	codeEnvironment     = "environment"
@@ -154,7 +155,8 @@ var rules = []Rule{
 
 	{codeTaskDescription, "description of a task", None, "", "tasks have no description"},
 	{codeTaskDisabled, "flag NO", Mapped, "disabled", "a forbidden task is disabled: it is passed over and counts as done"},
-	{codeTaskCache, "isCache", None, "", "the task was cached; a cache is described in another way here and was not written"},
+	{codeTaskCache, "isCache", Changed, "cache", "what a success gave is taken again for a year; there it is until somebody clears it"},
+	{codeTaskCacheNone, "isCache", None, "", "what a task of this type gives is not kept"},
 	{codeTaskPriority, "taskPriority", Mapped, "priority", "the priority is the same"},
 	{codeWorkerGroup, "workerGroup", Mapped, "worker_group", "the worker group is the same"},
 	{codeEnvironment, "environmentCode", Mapped, "environment", "the environment has the given name"},

@@ -97,6 +97,7 @@ func (w *writing) common() mapping {
 	m.set(keyRetry, w.retry())
 	m.set(keyTimeout, w.timeout())
 	m.set(keyQueueTime, w.queueTimeout())
+	m.set(keyCache, w.cache())
 	if minutes := o.number("delayTime", 0); minutes > 0 {
 		m.set(keyDelay, duration(minutes, time.Minute))
 		n.add(codeDelay, o.path("delayTime"))
@@ -151,6 +152,20 @@ func timeoutOf(minutes int64, word string) mapping {
 	return mapping{{keyAfter, duration(minutes, time.Minute)}, {keyAction, string(action)}}
 }
 
+// cache writes that what the task gave is taken again. There it is until somebody clears it; a year is the most here.
+func (w *writing) cache() mapping {
+	o := w.t.o
+	switch {
+	case !o.flag("isCache"):
+		return nil
+	case w.kind == typeNoop || !slices.Contains([]string{"SHELL", "PYTHON", kindHTTP}, w.t.kind):
+		w.t.notes.add(codeTaskCacheNone, o.path("isCache"))
+		return nil
+	}
+	w.t.notes.add(codeTaskCache, o.path("isCache"))
+	return mapping{{keyMaxAge, "365d"}}
+}
+
 // queueTimeout writes how long the task may wait to start.
 func (w *writing) queueTimeout() mapping {
 	o := w.t.params.object("waitStartTimeout")
@@ -174,9 +189,6 @@ func (w *writing) leftovers() {
 	o, n := w.t.o, &w.t.notes
 	if text := o.text("description"); text != "" {
 		n.add(codeTaskDescription, o.path("description"), shown(text))
-	}
-	if o.flag("isCache") {
-		n.add(codeTaskCache, o.path("isCache"))
 	}
 	for _, key := range []string{"cpuQuota", "memoryMax"} {
 		if quota := o.number(key, -1); quota > 0 {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -110,7 +111,8 @@ func (c *Client) Server() string { return c.base }
 // call is one request.
 type call struct {
 	method string
-	path   []string // joined and escaped; below /api/v1
+	root   string   // "" is /api/v1
+	path   []string // joined and escaped; below root
 	query  url.Values
 	header http.Header
 	body   any    // marshalled as JSON, unless raw is set
@@ -128,7 +130,7 @@ type list[T any] struct {
 func (c *Client) url(in *call) string {
 	var b strings.Builder
 	b.WriteString(c.base)
-	b.WriteString("/api/v1")
+	b.WriteString(cmp.Or(in.root, "/api/v1"))
 	for _, part := range in.path {
 		b.WriteByte('/')
 		b.WriteString(url.PathEscape(part))
@@ -187,6 +189,10 @@ func readProblem(resp *http.Response) error {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
 	if err != nil || !strings.Contains(resp.Header.Get("Content-Type"), "json") || json.Unmarshal(text, p) != nil {
 		*p = Problem{}
+	}
+	var coded struct{ Msg string }
+	if p.Detail == "" && json.Unmarshal(text, &coded) == nil {
+		p.Detail = coded.Msg
 	}
 	p.Status = resp.StatusCode
 	if p.Title == "" {

@@ -5,7 +5,218 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+
+	"github.com/porpoise/porpoise/dag/schedule"
 )
+
+// Schedule starts instances of a workflow at the moments that it says.
+type Schedule struct {
+	ID       string `json:"id"`
+	Project  string `json:"project"`
+	Workflow string `json:"workflow"`
+	Name     string `json:"name"`
+	schedule.Spec
+	Enabled   bool          `json:"enabled"`
+	Why       string        `json:"why,omitempty"`
+	Revision  int64         `json:"revision"`
+	NextAt    Time          `json:"next_at,omitzero"`
+	CreatedBy string        `json:"created_by"`
+	CreatedAt Time          `json:"created_at"`
+	ChangedBy string        `json:"changed_by"`
+	ChangedAt Time          `json:"changed_at"`
+	Next      []PlannedFire `json:"next,omitempty"` // of one schedule alone
+}
+
+// PlannedFire is one fire that the rules of a schedule plan.
+type PlannedFire struct {
+	At      Time   `json:"at"`
+	Due     Time   `json:"due"`
+	Local   string `json:"local"`
+	Mark    string `json:"mark,omitempty"`
+	LeftOut string `json:"left_out,omitempty"`
+	Skip    string `json:"skip,omitempty"`
+}
+
+// Fire is one moment of a schedule as the ledger has it.
+type Fire struct {
+	At         Time           `json:"at"`
+	Due        Time           `json:"due"`
+	State      schedule.State `json:"state"`
+	Reason     string         `json:"reason,omitempty"`
+	InstanceID string         `json:"instance_id,omitempty"`
+	FiredAt    Time           `json:"fired_at,omitzero"`
+	LateMS     int64          `json:"late_ms,omitempty"`
+	Revision   int64          `json:"revision"`
+	Master     string         `json:"master,omitempty"`
+	Epoch      int64          `json:"epoch,omitempty"`
+}
+
+// ScheduleProof adds up what became of a schedule's fires.
+type ScheduleProof struct {
+	From       Time                     `json:"from"`
+	To         Time                     `json:"to"`
+	Holds      bool                     `json:"holds"`
+	Planned    int64                    `json:"planned"`
+	Outcomes   map[schedule.State]int64 `json:"outcomes"`
+	Open       int64                    `json:"open"`
+	MeanLateMS int64                    `json:"mean_late_ms"`
+	Pruned     int64                    `json:"pruned"`
+	Compared   bool                     `json:"compared"`
+	Why        string                   `json:"why,omitempty"`
+	Since      Time                     `json:"since,omitzero"`
+	Missing    []Time                   `json:"missing"`
+	Unexpected []Time                   `json:"unexpected"`
+	NoInstance []Time                   `json:"no_instance"`
+}
+
+// Calendar is a named set of days of a project.
+type Calendar struct {
+	Name      string   `json:"name"`
+	Days      []string `json:"days"`
+	ChangedBy string   `json:"changed_by"`
+	ChangedAt Time     `json:"changed_at"`
+}
+
+// ScheduleFilter says which schedules are wanted; an empty field asks for nothing.
+type ScheduleFilter struct {
+	Project, Workflow, Text string
+	Enabled                 string // true or false
+	Limit                   int    // 0 is all
+}
+
+// EnableSchedules pauses or resumes what a filter wants.
+type EnableSchedules struct {
+	Workflow string `json:"workflow,omitempty"`
+	Text     string `json:"q,omitempty"`
+	Reason   string `json:"reason,omitempty"`
+	Preview  bool   `json:"preview,omitempty"`
+}
+
+// Enabled counts what a pause or a resume of many was about.
+type Enabled struct {
+	Matched int `json:"matched"`
+	Changed int `json:"changed"`
+}
+
+// SavedSchedules counts what a save of many was about.
+type SavedSchedules struct {
+	Created int `json:"created"`
+	Changed int `json:"changed"`
+}
+
+func schedulePath(project, workflow, name string, more ...string) []string {
+	return append([]string{"projects", project, "workflows", workflow, "schedules", name}, more...)
+}
+
+// Schedules lists the schedules that a filter wants.
+func (c *Client) Schedules(ctx context.Context, f ScheduleFilter) ([]Schedule, error) {
+	query := url.Values{}
+	for name, value := range map[string]string{"project": f.Project, "workflow": f.Workflow, "q": f.Text, "enabled": f.Enabled} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return all[Schedule](ctx, c, call{method: http.MethodGet, path: []string{"schedules"}, query: query}, f.Limit)
+}
+
+// Schedule reads one schedule with its next n fires.
+func (c *Client) Schedule(ctx context.Context, project, workflow, name string, n int) (Schedule, error) {
+	var out Schedule
+	_, err := c.do(ctx, call{method: http.MethodGet, path: schedulePath(project, workflow, name), query: url.Values{"n": {strconv.Itoa(n)}}}, &out)
+	return out, err
+}
+
+// PutSchedules makes or changes many schedules of a project; where one is wrong none is saved.
+func (c *Client) PutSchedules(ctx context.Context, project string, list []schedule.Named) (SavedSchedules, error) {
+	var out SavedSchedules
+	body := map[string]any{"schedules": list}
+	_, err := c.do(ctx, call{method: http.MethodPut, path: []string{"projects", project, "schedules"}, body: body}, &out)
+	return out, err
+}
+
+// DeleteSchedule deletes a schedule; its instances stay.
+func (c *Client) DeleteSchedule(ctx context.Context, project, workflow, name string) error {
+	_, err := c.do(ctx, call{method: http.MethodDelete, path: schedulePath(project, workflow, name)}, nil)
+	return err
+}
+
+// EnableSchedule pauses or resumes a schedule: verb is pause or resume.
+func (c *Client) EnableSchedule(ctx context.Context, project, workflow, name, verb, reason string) (Schedule, error) {
+	in := call{method: http.MethodPost, path: schedulePath(project, workflow, name, verb)}
+	if reason != "" {
+		in.body = map[string]string{"reason": reason}
+	}
+	var out Schedule
+	_, err := c.do(ctx, in, &out)
+	return out, err
+}
+
+// EnableSchedules pauses or resumes what a filter wants of a project: verb is pause or resume.
+func (c *Client) EnableSchedules(ctx context.Context, project, verb string, wish EnableSchedules) (Enabled, error) {
+	var out Enabled
+	_, err := c.do(ctx, call{method: http.MethodPost, path: []string{"projects", project, "schedules", verb}, body: wish}, &out)
+	return out, err
+}
+
+// TriggerSchedule starts an instance now, as a fire would, and returns its id.
+func (c *Client) TriggerSchedule(ctx context.Context, project, workflow, name string) (string, error) {
+	var out struct {
+		InstanceID string `json:"instance_id"`
+	}
+	_, err := c.do(ctx, call{method: http.MethodPost, path: schedulePath(project, workflow, name, "trigger")}, &out)
+	return out.InstanceID, err
+}
+
+// Fires lists what became of the fires of a schedule between two moments; "" is the server's choice.
+func (c *Client) Fires(ctx context.Context, project, workflow, name, from, to, state string, limit int) ([]Fire, error) {
+	return all[Fire](ctx, c, call{method: http.MethodGet, path: schedulePath(project, workflow, name, "fires"), query: between(from, to, "state", state)}, limit)
+}
+
+// ProveSchedule adds up what became of the fires of a schedule between two moments.
+func (c *Client) ProveSchedule(ctx context.Context, project, workflow, name, from, to string) (ScheduleProof, error) {
+	var out ScheduleProof
+	_, err := c.do(ctx, call{method: http.MethodGet, path: schedulePath(project, workflow, name, "proof"), query: between(from, to, "", "")}, &out)
+	return out, err
+}
+
+// ExplainSchedule says why a schedule fires or does not; with a moment what became of that one.
+func (c *Client) ExplainSchedule(ctx context.Context, project, workflow, name, at string) (Explanation, error) {
+	var out Explanation
+	_, err := c.do(ctx, call{method: http.MethodGet, path: schedulePath(project, workflow, name, "explain"), query: between("", "", "at", at)}, &out)
+	return out, err
+}
+
+func between(from, to, more, value string) url.Values {
+	query := url.Values{}
+	for name, text := range map[string]string{"from": from, "to": to, more: value} {
+		if text != "" {
+			query.Set(name, text)
+		}
+	}
+	return query
+}
+
+func calendarPath(project string, more ...string) []string {
+	return append([]string{"projects", project, "calendars"}, more...)
+}
+
+// Calendars lists a project's calendars.
+func (c *Client) Calendars(ctx context.Context, project string) ([]Calendar, error) {
+	return all[Calendar](ctx, c, call{method: http.MethodGet, path: calendarPath(project)}, 0)
+}
+
+// PutCalendar makes a calendar, or gives it other days.
+func (c *Client) PutCalendar(ctx context.Context, project, name string, days []string) (Calendar, error) {
+	var out Calendar
+	_, err := c.do(ctx, call{method: http.MethodPut, path: calendarPath(project, name), body: map[string][]string{"days": days}}, &out)
+	return out, err
+}
+
+// DeleteCalendar deletes a calendar that no schedule asks for.
+func (c *Client) DeleteCalendar(ctx context.Context, project, name string) error {
+	_, err := c.do(ctx, call{method: http.MethodDelete, path: calendarPath(project, name)}, nil)
+	return err
+}
 
 // Cron asks what a cron expression means.
 type Cron struct {

@@ -996,6 +996,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project}/calendars": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a project's calendars
+         * @description For viewers of the project and above.
+         */
+        get: operations["list-calendars"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/calendars/{calendar}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a calendar
+         * @description For viewers of the project and above.
+         */
+        get: operations["get-calendar"];
+        /**
+         * Make a calendar, or give it other days
+         * @description For editors of the project and above.
+         */
+        put: operations["put-calendar"];
+        post?: never;
+        /**
+         * Delete a calendar that no schedule asks for
+         * @description For editors of the project and above.
+         */
+        delete: operations["delete-calendar"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{project}/environments": {
         parameters: {
             query?: never;
@@ -1251,6 +1299,86 @@ export interface paths {
          * @description For editors of the project and above.
          */
         delete: operations["delete-project-param"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Make or change up to 1,000 schedules; where one is wrong none is saved
+         * @description For editors of the project and above.
+         */
+        put: operations["put-schedules"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/schedules/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause every schedule that a filter wants
+         * @description For operators of the project and above.
+         */
+        post: operations["pause-schedules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/schedules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a schedule's document and say when it fires next
+         * @description For viewers of the project and above.
+         */
+        post: operations["preview-schedule-rules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/schedules/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume every schedule that a filter wants
+         * @description For operators of the project and above.
+         */
+        post: operations["resume-schedules"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1672,6 +1800,174 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project}/workflows/{workflow}/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a workflow's schedules
+         * @description For viewers of the project and above.
+         */
+        get: operations["list-schedules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/workflows/{workflow}/schedules/{schedule}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a schedule and when it fires next
+         * @description For viewers of the project and above.
+         */
+        get: operations["get-schedule"];
+        /**
+         * Make a schedule, or change it from its next fire on
+         * @description For editors of the project and above.
+         */
+        put: operations["put-schedule"];
+        post?: never;
+        /**
+         * Delete a schedule; its instances stay
+         * @description For editors of the project and above.
+         */
+        delete: operations["delete-schedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/workflows/{workflow}/schedules/{schedule}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say why a schedule fires or does not
+         * @description For viewers of the project and above.
+         */
+        get: operations["explain-schedule"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/workflows/{workflow}/schedules/{schedule}/fires": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what became of a schedule's fires, the oldest first
+         * @description For viewers of the project and above.
+         */
+        get: operations["list-fires"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/workflows/{workflow}/schedules/{schedule}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fire no more until it is resumed
+         * @description For operators of the project and above.
+         */
+        post: operations["pause-schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/workflows/{workflow}/schedules/{schedule}/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show that every planned fire came to an outcome
+         * @description For viewers of the project and above.
+         */
+        get: operations["prove-schedule"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/workflows/{workflow}/schedules/{schedule}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fire again, from now on
+         * @description For operators of the project and above.
+         */
+        post: operations["resume-schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/workflows/{workflow}/schedules/{schedule}/trigger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start an instance now, as a fire would
+         * @description For operators of the project and above.
+         */
+        post: operations["trigger-schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{project}/workflows/{workflow}/start": {
         parameters: {
             query?: never;
@@ -1786,6 +2082,26 @@ export interface paths {
          * @description For editors of the project and above.
          */
         post: operations["restore-version"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the schedules that the caller may see
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["find-schedules"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2431,6 +2747,16 @@ export interface components {
             /** @enum {string} */
             verb: "pause" | "resume" | "stop" | "recover" | "rerun";
         };
+        Calendar: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            changed_at: string;
+            changed_by: string;
+            days: string[];
+            name: string;
+        };
         CancelBackfillBody: {
             /**
              * @description What becomes of the instances that run; absent is leave.
@@ -2677,6 +3003,25 @@ export interface components {
             added: components["schemas"]["DiffEdge"][];
             removed: components["schemas"]["DiffEdge"][];
         };
+        EnableSchedulesBody: {
+            /** @description true counts, and changes nothing. */
+            preview?: boolean;
+            /** @description Only those with this in their name. */
+            q?: string;
+            /** @description Of a pause: why, for those who find them paused. */
+            reason?: string;
+            /** @description Only schedules of this workflow. */
+            workflow?: string;
+        };
+        EnabledAnswerBody: {
+            /** Format: int64 */
+            changed: number;
+            /**
+             * Format: int64
+             * @description Those that would change.
+             */
+            matched: number;
+        };
         Environment: {
             description: string;
             name: string;
@@ -2798,6 +3143,55 @@ export interface components {
             valid: boolean;
             /** @description What is certainly not meant and yet allowed. None while there are errors in the text. */
             warnings: components["schemas"]["FieldError"][];
+        };
+        Fire: {
+            /**
+             * Format: date-time
+             * @description The moment that it was planned for: the schedule time of its instance.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description The moment and its jitter.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            due: string;
+            /**
+             * Format: int64
+             * @description Of the layout of slots by which it did.
+             */
+            epoch?: number;
+            /**
+             * Format: date-time
+             * @description When it came to its outcome.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            fired_at: string;
+            /**
+             * @description Absent where it started none.
+             * @example 42
+             */
+            instance_id?: string;
+            /**
+             * Format: int64
+             * @description How much later than due it fired.
+             */
+            late_ms?: number;
+            /** @description Who set the outcome. */
+            master?: string;
+            /** @description The rule that it was skipped or missed by. */
+            reason?: string;
+            /**
+             * Format: int64
+             * @description Of the schedule, as it was planned.
+             */
+            revision: number;
+            /**
+             * @description planned and waiting have no outcome yet. skipped: a rule left it out. missed: no master was there, and the misfire policy let it go. duplicate: its instance was there already.
+             * @enum {string}
+             */
+            state: "planned" | "waiting" | "fired" | "skipped" | "missed" | "duplicate";
         };
         ForceTaskBody: {
             /** @example 42 */
@@ -3156,6 +3550,11 @@ export interface components {
             /** @description Give it as cursor to get the next page; absent on the last one. */
             next_cursor?: string;
         };
+        ListCalendar: {
+            items: components["schemas"]["Calendar"][];
+            /** @description Give it as cursor to get the next page; absent on the last one. */
+            next_cursor?: string;
+        };
         ListDelivery: {
             items: components["schemas"]["Delivery"][];
             /** @description Give it as cursor to get the next page; absent on the last one. */
@@ -3173,6 +3572,11 @@ export interface components {
         };
         ListFailover: {
             items: components["schemas"]["Failover"][];
+            /** @description Give it as cursor to get the next page; absent on the last one. */
+            next_cursor?: string;
+        };
+        ListFire: {
+            items: components["schemas"]["Fire"][];
             /** @description Give it as cursor to get the next page; absent on the last one. */
             next_cursor?: string;
         };
@@ -3213,6 +3617,11 @@ export interface components {
         };
         ListRecovery: {
             items: components["schemas"]["Recovery"][];
+            /** @description Give it as cursor to get the next page; absent on the last one. */
+            next_cursor?: string;
+        };
+        ListSchedule: {
+            items: components["schemas"]["Schedule"][];
             /** @description Give it as cursor to get the next page; absent on the last one. */
             next_cursor?: string;
         };
@@ -3382,6 +3791,53 @@ export interface components {
             role: "viewer" | "operator" | "editor" | "owner";
             user: string;
         };
+        NamedSchedule: {
+            /** @description When it fires, instead of cron: moments, each a date with or without a time on the timezone's calendar, or RFC 3339. */
+            at?: string[] | null;
+            /** @description On which days it fires. */
+            calendar?: components["schemas"]["ScheduleCalendar"];
+            /** @description When it fires: five, six (seconds first) or seven fields (with a year), or a word such as @daily or @every 90s. */
+            cron?: string;
+            /**
+             * @description Of cron. Absent: five fields are unix, six and seven are quartz.
+             * @enum {string}
+             */
+            dialect?: "unix" | "quartz";
+            /** @description Go through the graph without running a task. */
+            dry_run?: boolean;
+            /** @description Absent leaves it as it is; a new one is enabled. */
+            enabled?: boolean;
+            /** @description The last moment that it may fire at, itself included; a date alone is the whole day. */
+            end?: string;
+            /** @description Each fire is later than planned by a part of this, the same for the same fire: 90s 10m. The schedule time stays as planned. */
+            jitter?: string;
+            /** @description What becomes of fires for whose moment no master was there; absent is the latest of them. */
+            misfire?: components["schemas"]["ScheduleMisfire"];
+            name: string;
+            /**
+             * @description Instead of the definition's.
+             * @enum {string}
+             */
+            on_failure?: "continue" | "end" | "compensate";
+            /**
+             * @description What a fire does while an instance of the schedule has not ended: start all the same (absent), wait for its end, be skipped, or stop it and start.
+             * @enum {string}
+             */
+            overlap?: "allow" | "wait" | "skip" | "replace";
+            /** @description Values of declared parameters. */
+            params?: {
+                [key: string]: string | number | boolean | unknown[];
+            };
+            /** @enum {string} */
+            priority?: "highest" | "high" | "medium" | "low" | "lowest";
+            /** @description The first moment that it may fire at, itself included. @every counts from it. */
+            start?: string;
+            /** @description Whose clock all of this is about, as an IANA name such as Europe/Berlin; absent is UTC. */
+            timezone?: string;
+            /** @description For tasks that name none. */
+            worker_group?: string;
+            workflow: string;
+        };
         Neighbours: {
             /**
              * @description The latest before it that succeeded.
@@ -3441,11 +3897,43 @@ export interface components {
             /** @description What has no value yet: parameters that a start must give, outputs of tasks above, and variables that nothing sets. */
             unresolved: components["schemas"]["UnresolvedName"][];
         };
+        PauseScheduleBody: {
+            /** @description Why, for those who find it paused. */
+            reason?: string;
+        };
         Place: {
             /** Format: double */
             x: number;
             /** Format: double */
             y: number;
+        };
+        PlannedFire: {
+            /**
+             * Format: date-time
+             * @description The moment that it is planned for: the schedule time of its instance.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description When it starts: the moment and its jitter.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            due: string;
+            /** @description With gap: the time that the clock leaves out, such as 02:30:00. */
+            left_out?: string;
+            /**
+             * Format: date-time
+             * @description The moment in the timezone, with its offset.
+             */
+            local: string;
+            /**
+             * @description gap: the clock leaves the time out, and this is the first instant after it. repeated: the clock shows this time twice.
+             * @enum {string}
+             */
+            mark?: "gap" | "repeated";
+            /** @description The rule that leaves it out: calendar. */
+            skip?: string;
         };
         PreparingOf: {
             acked: string[];
@@ -3513,6 +4001,67 @@ export interface components {
              * @description 0 or absent is the published version.
              */
             version?: number;
+        };
+        PreviewScheduleBody: {
+            /** @description When it fires, instead of cron: moments, each a date with or without a time on the timezone's calendar, or RFC 3339. */
+            at?: string[] | null;
+            /** @description On which days it fires. */
+            calendar?: components["schemas"]["ScheduleCalendar"];
+            /** @description When it fires: five, six (seconds first) or seven fields (with a year), or a word such as @daily or @every 90s. */
+            cron?: string;
+            /**
+             * @description Of cron. Absent: five fields are unix, six and seven are quartz.
+             * @enum {string}
+             */
+            dialect?: "unix" | "quartz";
+            /** @description Go through the graph without running a task. */
+            dry_run?: boolean;
+            /** @description The last moment that it may fire at, itself included; a date alone is the whole day. */
+            end?: string;
+            /**
+             * Format: date-time
+             * @description Fires later than this; absent is now.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            from?: string;
+            /**
+             * @description Of an existing schedule: its jitter is shown.
+             * @example 42
+             */
+            id?: string;
+            /** @description Each fire is later than planned by a part of this, the same for the same fire: 90s 10m. The schedule time stays as planned. */
+            jitter?: string;
+            /** @description What becomes of fires for whose moment no master was there; absent is the latest of them. */
+            misfire?: components["schemas"]["ScheduleMisfire"];
+            /**
+             * Format: int64
+             * @description How many fires; absent is 5.
+             */
+            n?: number;
+            /**
+             * @description Instead of the definition's.
+             * @enum {string}
+             */
+            on_failure?: "continue" | "end" | "compensate";
+            /**
+             * @description What a fire does while an instance of the schedule has not ended: start all the same (absent), wait for its end, be skipped, or stop it and start.
+             * @enum {string}
+             */
+            overlap?: "allow" | "wait" | "skip" | "replace";
+            /** @description Values of declared parameters. */
+            params?: {
+                [key: string]: string | number | boolean | unknown[];
+            };
+            /** @enum {string} */
+            priority?: "highest" | "high" | "medium" | "low" | "lowest";
+            /** @description The first moment that it may fire at, itself included. @every counts from it. */
+            start?: string;
+            /** @description Whose clock all of this is about, as an IANA name such as Europe/Berlin; absent is UTC. */
+            timezone?: string;
+            /** @description For tasks that name none. */
+            worker_group?: string;
+            /** @description Check it against this workflow too: its parameters, and that a version is published. */
+            workflow?: string;
         };
         PreviewedParam: {
             /** @description Every source that has the name, the strongest first. */
@@ -3662,6 +4211,10 @@ export interface components {
             /** Format: int64 */
             version: number;
         };
+        PutCalendarBody: {
+            /** @description A date 2026-12-25, a range 2026-12-24..2027-01-06, a day of every year 12-25, or a day of the week such as saturday. */
+            days: string[];
+        };
         PutEnvironmentBody: {
             description?: string;
             variables: {
@@ -3689,6 +4242,63 @@ export interface components {
         PutProjectParamBody: {
             description?: string;
             value: string | number | boolean | unknown[];
+        };
+        PutScheduleBody: {
+            /** @description When it fires, instead of cron: moments, each a date with or without a time on the timezone's calendar, or RFC 3339. */
+            at?: string[] | null;
+            /** @description On which days it fires. */
+            calendar?: components["schemas"]["ScheduleCalendar"];
+            /** @description When it fires: five, six (seconds first) or seven fields (with a year), or a word such as @daily or @every 90s. */
+            cron?: string;
+            /**
+             * @description Of cron. Absent: five fields are unix, six and seven are quartz.
+             * @enum {string}
+             */
+            dialect?: "unix" | "quartz";
+            /** @description Go through the graph without running a task. */
+            dry_run?: boolean;
+            /** @description Absent leaves it as it is; a new one is enabled. */
+            enabled?: boolean;
+            /** @description The last moment that it may fire at, itself included; a date alone is the whole day. */
+            end?: string;
+            /** @description Each fire is later than planned by a part of this, the same for the same fire: 90s 10m. The schedule time stays as planned. */
+            jitter?: string;
+            /** @description What becomes of fires for whose moment no master was there; absent is the latest of them. */
+            misfire?: components["schemas"]["ScheduleMisfire"];
+            /**
+             * @description Instead of the definition's.
+             * @enum {string}
+             */
+            on_failure?: "continue" | "end" | "compensate";
+            /**
+             * @description What a fire does while an instance of the schedule has not ended: start all the same (absent), wait for its end, be skipped, or stop it and start.
+             * @enum {string}
+             */
+            overlap?: "allow" | "wait" | "skip" | "replace";
+            /** @description Values of declared parameters. */
+            params?: {
+                [key: string]: string | number | boolean | unknown[];
+            };
+            /** @enum {string} */
+            priority?: "highest" | "high" | "medium" | "low" | "lowest";
+            /** @description The first moment that it may fire at, itself included. @every counts from it. */
+            start?: string;
+            /** @description Whose clock all of this is about, as an IANA name such as Europe/Berlin; absent is UTC. */
+            timezone?: string;
+            /** @description For tasks that name none. */
+            worker_group?: string;
+        };
+        PutSchedulesAnswerBody: {
+            /**
+             * Format: int64
+             * @description Those that were there already, whether they are the same or not.
+             */
+            changed: number;
+            /** Format: int64 */
+            created: number;
+        };
+        PutSchedulesBody: {
+            schedules: components["schemas"]["NamedSchedule"][];
         };
         PutTaskGroupBody: {
             description?: string;
@@ -3969,6 +4579,242 @@ export interface components {
              * @description The version that holds the text now.
              */
             version: number;
+        };
+        Schedule: {
+            /** @description When it fires, instead of cron: moments, each a date with or without a time on the timezone's calendar, or RFC 3339. */
+            at?: string[] | null;
+            /** @description On which days it fires. */
+            calendar?: components["schemas"]["ScheduleCalendar"];
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            changed_at: string;
+            /** @description Who changed, paused or resumed it last. */
+            changed_by: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            created_at: string;
+            created_by: string;
+            /** @description When it fires: five, six (seconds first) or seven fields (with a year), or a word such as @daily or @every 90s. */
+            cron?: string;
+            /**
+             * @description Of cron. Absent: five fields are unix, six and seven are quartz.
+             * @enum {string}
+             */
+            dialect?: "unix" | "quartz";
+            /** @description Go through the graph without running a task. */
+            dry_run?: boolean;
+            enabled: boolean;
+            /** @description The last moment that it may fire at, itself included; a date alone is the whole day. */
+            end?: string;
+            /** @example 42 */
+            id: string;
+            /** @description Each fire is later than planned by a part of this, the same for the same fire: 90s 10m. The schedule time stays as planned. */
+            jitter?: string;
+            /** @description What becomes of fires for whose moment no master was there; absent is the latest of them. */
+            misfire?: components["schemas"]["ScheduleMisfire"];
+            name: string;
+            /**
+             * Format: date-time
+             * @description The next moment that it fires at; absent where it is paused or never fires again.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            next_at: string;
+            /**
+             * @description Instead of the definition's.
+             * @enum {string}
+             */
+            on_failure?: "continue" | "end" | "compensate";
+            /**
+             * @description What a fire does while an instance of the schedule has not ended: start all the same (absent), wait for its end, be skipped, or stop it and start.
+             * @enum {string}
+             */
+            overlap?: "allow" | "wait" | "skip" | "replace";
+            /** @description Values of declared parameters. */
+            params?: {
+                [key: string]: string | number | boolean | unknown[];
+            };
+            /** @enum {string} */
+            priority?: "highest" | "high" | "medium" | "low" | "lowest";
+            project: string;
+            /**
+             * Format: int64
+             * @description Rises with each change of what it does.
+             */
+            revision: number;
+            /** @description The first moment that it may fire at, itself included. @every counts from it. */
+            start?: string;
+            /** @description Whose clock all of this is about, as an IANA name such as Europe/Berlin; absent is UTC. */
+            timezone?: string;
+            /** @description Where it is not enabled: why it was paused. */
+            why?: string;
+            /** @description For tasks that name none. */
+            worker_group?: string;
+            workflow: string;
+        };
+        ScheduleCalendar: {
+            /**
+             * @description What becomes of a fire on a day that is left out: it is skipped (absent), or moved to the same time of the next or previous day that counts.
+             * @enum {string}
+             */
+            excluded?: "skip" | "next" | "previous";
+            /** @description Calendars on whose days alone it fires, all of them. business_days is always there: Monday to Friday. */
+            only?: string[] | null;
+            /** @description Calendars of the project on whose days it does not fire. */
+            skip?: string[] | null;
+        };
+        ScheduleDetail: {
+            /** @description When it fires, instead of cron: moments, each a date with or without a time on the timezone's calendar, or RFC 3339. */
+            at?: string[] | null;
+            /** @description On which days it fires. */
+            calendar?: components["schemas"]["ScheduleCalendar"];
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            changed_at: string;
+            /** @description Who changed, paused or resumed it last. */
+            changed_by: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            created_at: string;
+            created_by: string;
+            /** @description When it fires: five, six (seconds first) or seven fields (with a year), or a word such as @daily or @every 90s. */
+            cron?: string;
+            /**
+             * @description Of cron. Absent: five fields are unix, six and seven are quartz.
+             * @enum {string}
+             */
+            dialect?: "unix" | "quartz";
+            /** @description Go through the graph without running a task. */
+            dry_run?: boolean;
+            enabled: boolean;
+            /** @description The last moment that it may fire at, itself included; a date alone is the whole day. */
+            end?: string;
+            /** @example 42 */
+            id: string;
+            /** @description Each fire is later than planned by a part of this, the same for the same fire: 90s 10m. The schedule time stays as planned. */
+            jitter?: string;
+            /** @description What becomes of fires for whose moment no master was there; absent is the latest of them. */
+            misfire?: components["schemas"]["ScheduleMisfire"];
+            name: string;
+            /** @description The next fires by its rules, also while it is paused; those that a calendar leaves out are among them, at most 20 in a row. */
+            next: components["schemas"]["PlannedFire"][];
+            /**
+             * Format: date-time
+             * @description The next moment that it fires at; absent where it is paused or never fires again.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            next_at: string;
+            /**
+             * @description Instead of the definition's.
+             * @enum {string}
+             */
+            on_failure?: "continue" | "end" | "compensate";
+            /**
+             * @description What a fire does while an instance of the schedule has not ended: start all the same (absent), wait for its end, be skipped, or stop it and start.
+             * @enum {string}
+             */
+            overlap?: "allow" | "wait" | "skip" | "replace";
+            /** @description Values of declared parameters. */
+            params?: {
+                [key: string]: string | number | boolean | unknown[];
+            };
+            /** @enum {string} */
+            priority?: "highest" | "high" | "medium" | "low" | "lowest";
+            project: string;
+            /**
+             * Format: int64
+             * @description Rises with each change of what it does.
+             */
+            revision: number;
+            /** @description The first moment that it may fire at, itself included. @every counts from it. */
+            start?: string;
+            /** @description Whose clock all of this is about, as an IANA name such as Europe/Berlin; absent is UTC. */
+            timezone?: string;
+            /** @description Where it is not enabled: why it was paused. */
+            why?: string;
+            /** @description For tasks that name none. */
+            worker_group?: string;
+            workflow: string;
+        };
+        ScheduleMisfire: {
+            /** @description What is no later than this is not late; absent is 30s. */
+            grace?: string;
+            /**
+             * Format: int64
+             * @description Of all: at most so many, the newest; absent is 100.
+             */
+            max?: number;
+            /** @description None that is later than this: 90s 10m 2h. */
+            max_age?: string;
+            /**
+             * @description Which of those that are late together still fire.
+             * @enum {string}
+             */
+            policy: "all" | "latest" | "none";
+        };
+        SchedulePreview: {
+            /** @description The next fires; those that a calendar leaves out are among them, at most 20 in a row. */
+            next: components["schemas"]["PlannedFire"][];
+            timezone: string;
+        };
+        ScheduleProof: {
+            /** @description The rows were held to the rules one by one. */
+            compared: boolean;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            from: string;
+            /** @description Nothing speaks against it: what was planned is the sum of the outcomes and of what is open, no fire is missing or beside the rules, and each that fired has its instance. */
+            holds: boolean;
+            /**
+             * Format: int64
+             * @description How much later than due those fired that did, on average.
+             */
+            mean_late_ms: number;
+            /** @description Moments that the rules name and that have no row, at most 100. */
+            missing: string[];
+            /** @description Fires that fired and whose instance is not there, or is another's, at most 100. */
+            no_instance: string[];
+            /** Format: int64 */
+            open: number;
+            /** @description How many fires are in each state. planned and waiting are open. */
+            outcomes: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int64
+             * @description By the rules where they were compared, else the rows that there are.
+             */
+            planned: number;
+            /**
+             * Format: int64
+             * @description How many of them are left as the sums of their days (UTC) alone, counted by whole days.
+             */
+            pruned: number;
+            /**
+             * Format: date-time
+             * @description Rows from here on were compared: the rules were others before.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description No later than what is planned by now.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            to: string;
+            /** @description Rows of moments that the rules do not name, at most 100. */
+            unexpected: string[];
+            /** @description Why the rows, or some of them, were not compared. */
+            why?: string;
         };
         Secret: {
             /** @description Tasks of every project see it, but where their project has one of that name. */
@@ -4346,6 +5192,10 @@ export interface components {
             role?: string;
             /** @description Shown this once. */
             secret: string;
+        };
+        TriggeredAnswerBody: {
+            /** @example 42 */
+            instance_id: string;
         };
         UnresolvedName: {
             /** @description Relative to the task, or params.<name> of the workflow. */
@@ -9588,6 +10438,394 @@ export interface operations {
             };
         };
     };
+    "list-calendars": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListCalendar"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-calendar": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The calendar's name. */
+                calendar: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Calendar"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "put-calendar": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The calendar's name. */
+                calendar: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutCalendarBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Calendar"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-calendar": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The calendar's name. */
+                calendar: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "list-environments": {
         parameters: {
             query?: never;
@@ -11240,6 +12478,474 @@ export interface operations {
             };
             /** @description Conflict */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "put-schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutSchedulesBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PutSchedulesAnswerBody"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "pause-schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EnableSchedulesBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnabledAnswerBody"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "preview-schedule-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewScheduleBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SchedulePreview"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "resume-schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EnableSchedulesBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnabledAnswerBody"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14240,6 +15946,1025 @@ export interface operations {
             };
         };
     };
+    "list-schedules": {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+                /** @description Items per page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSchedule"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "get-schedule": {
+        parameters: {
+            query?: {
+                /** @description How many of the next fires. */
+                n?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+                /** @description The schedule's name. */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleDetail"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "put-schedule": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The revision as ETag gave it; * overwrites whatever there is. Without it a schedule is created. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+                /** @description The schedule's name. */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutScheduleBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+                /** @description The schedule's name. */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "explain-schedule": {
+        parameters: {
+            query?: {
+                /** @description Explain this moment instead, RFC 3339: what became of its fire, or why there is none. */
+                at?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+                /** @description The schedule's name. */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Explanation"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-fires": {
+        parameters: {
+            query?: {
+                /** @description The first moment, itself included, RFC 3339; absent is a day before to. */
+                from?: string;
+                /** @description The moment before which it ends, RFC 3339; absent is now. */
+                to?: string;
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+                /** @description Items per page. */
+                limit?: number;
+                state?: "planned" | "waiting" | "fired" | "skipped" | "missed" | "duplicate";
+            };
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+                /** @description The schedule's name. */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListFire"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "pause-schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+                /** @description The schedule's name. */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PauseScheduleBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "prove-schedule": {
+        parameters: {
+            query?: {
+                /** @description The first moment, itself included, RFC 3339; absent is a day before to. */
+                from?: string;
+                /** @description The moment before which it ends, RFC 3339; absent is now. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+                /** @description The schedule's name. */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleProof"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "resume-schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+                /** @description The schedule's name. */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "trigger-schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+                /** @description The schedule's name. */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TriggeredAnswerBody"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "start-workflow": {
         parameters: {
             query?: {
@@ -14819,6 +17544,91 @@ export interface operations {
             };
             /** @description Unsupported Media Type */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "find-schedules": {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+                /** @description Items per page. */
+                limit?: number;
+                project?: string;
+                /** @description Of the project; needs project. */
+                workflow?: string;
+                enabled?: "true" | "false";
+                /** @description In the schedule's name. */
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSchedule"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

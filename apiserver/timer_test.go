@@ -1,0 +1,231 @@
+package apiserver
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/porpoise/porpoise/dag/timer"
+)
+
+const hook = `{"app": "alpha", "name": "hook", "cron": "*/5 * * * * *", "timezone": "Asia/Tokyo",
+	"notifyHTTPParam": {"url": "http://example.org/x", "method": "POST", "header": {"X-A": ["1", "2"]}, "body": "hello"}}`
+
+// timerBench has the project alpha and a timer in it.
+func timerBench(t *testing.T) (b *bench, id int64) {
+	t.Helper()
+	b = newBench(t)
+	b.signInAs(adminName, b.pass)
+	b.must(201, "PUT", "/api/v1/projects/alpha", "")
+	made := decode[timerCreated](t, b.must(200, "POST", "/api/timer/v1/def", hook))
+	if made.Code != 0 || made.Msg != "ok" || made.ID == 0 {
+		t.Fatalf("made: %+v", made)
+	}
+	return b, made.ID
+}
+
+// Requirements X22 to X25.
+func TestTimersAreMadeSwitchedAndDeleted(t *testing.T) {
+	t.Parallel()
+	b, id := timerBench(t)
+	ref := fmt.Sprintf(`{"id": %d, "app": "alpha"}`, id)
+	show := func() Timer {
+		t.Helper()
+		got := decode[timerAnswer](t, b.must(200, "GET", fmt.Sprintf("/api/timer/v1/def?id=%d&app=alpha", id), ""))
+		if got.Code != 0 {
+			t.Errorf("code %d", got.Code)
+		}
+		return got.Data
+	}
+	got := show()
+	if got.Name != "hook" || got.App != "alpha" || got.Cron != "*/5 * * * * *" || got.Timezone != "Asia/Tokyo" || got.Enabled || got.ID != id ||
+		got.Call.Method != "POST" || got.Call.URL != "http://example.org/x" || strings.Join(got.Call.Header["X-A"], ",") != "1,2" || got.Call.Body != "hello" || got.FailingSince != nil {
+		t.Errorf("shown: %+v", got)
+	}
+	if got := decode[codedProblem](t, b.must(409, "POST", "/api/timer/v1/def", strings.Replace(hook, `"hook"`, `"HOOK"`, 1))); got.Code != 409 || !strings.HasPrefix(got.Msg, "name: ") {
+		t.Errorf("the same name: %+v", got)
+	}
+	for range 2 {
+		if got := decode[Coded](t, b.must(200, "POST", "/api/timer/v1/enable", ref)); got != (Coded{0, "ok"}) {
+			t.Errorf("enabled: %+v", got)
+		}
+	}
+	if !show().Enabled {
+		t.Error("it is not enabled")
+	}
+	records := decode[timerRecords](t, b.must(200, "GET", fmt.Sprintf("/api/task/v1/records?app=alpha&id=%d&pageSize=100", id), ""))
+	if len(records.Data) != 100 || records.Cursor == "" || records.Data[0].State != "planned" || records.Data[0].Key != fmt.Sprintf("%d-%d", id, int64(records.Data[0].PlannedAt)) {
+		t.Fatalf("%d records, %+v", len(records.Data), records.Data[:min(1, len(records.Data))])
+	}
+	rest := decode[timerRecords](t, b.must(200, "GET", fmt.Sprintf("/api/task/v1/records?app=alpha&id=%d&pageSize=100&state=planned&cursor=%s", id, records.Cursor), ""))
+	if n := len(rest.Data); n < 19 || n > 21 {
+		t.Errorf("%d more records, want those of ten minutes", n)
+	}
+	b.must(200, "POST", "/api/timer/v1/unable", ref)
+	if show().Enabled {
+		t.Error("it is still enabled")
+	}
+	for path, want := range map[string]int{"defs?app=alpha": 1, "defs?app=alpha&page=2": 0, "defsByName?app=alpha&fuzzyName=OO": 1, "defsByName?app=alpha&fuzzyName=x": 0} {
+		if got := decode[timerList](t, b.must(200, "GET", "/api/timer/v1/"+path, "")); len(got.Data) != want || got.More {
+			t.Errorf("%s: %+v", path, got)
+		}
+	}
+	if got := decode[timerStats](t, b.must(200, "GET", "/api/timer/v1/stats?app=alpha&days=7", "")); got.Data.Enabled != 0 || got.Data.Failing != 0 {
+		t.Errorf("stats: %+v", got)
+	}
+	b.must(200, "DELETE", "/api/timer/v1/def", ref)
+	if got := decode[codedProblem](t, b.must(404, "DELETE", "/api/timer/v1/def", ref)); got.Code != 404 {
+		t.Errorf("deleted twice: %+v", got)
+	}
+	b.must(404, "GET", fmt.Sprintf("/api/task/v1/records?app=alpha&id=%d", id), "")
+}
+
+func TestATimerThatIsWrongIsRefusedWhole(t *testing.T) {
+	t.Parallel()
+	b, _ := timerBench(t)
+	for body, want := range map[string]string{
+		`{}`: "app: is required; name: a name must not be empty; cron: is required; notifyHTTPParam.method: the method must be one of GET, POST, DELETE, PATCH; notifyHTTPParam.url: only http and https are called",
+		strings.Replace(hook, "*/5 *", "*/5 61", 1):                        "cron: ",
+		strings.Replace(hook, "example.org/x", "169.254.169.254/x", 1):     "notifyHTTPParam.url: address is not allowed",
+		strings.Replace(hook, `["1", "2"]`, `"1"`, 1):                      "must be a list, not string",
+		strings.Replace(hook, `"name"`, `"title"`, 1):                      "title: is not a known field",
+		strings.Replace(hook, `"POST"`, `"POST", "timeoutSeconds": 61`, 1): "notifyHTTPParam.timeoutSeconds: 61 is not in 1-60",
+		strings.Replace(hook, "Asia/Tokyo", "Mars/Olympus", 1):             "timezone: ",
+		strings.Replace(hook, `"*/5 * * * * *"`, `"0 0 0 1 1 ? 2020"`, 1):  "cron: it never fires any more",
+	} {
+		got := decode[codedProblem](t, b.must(422, "POST", "/api/timer/v1/def", strings.Replace(body, `"hook"`, `"other"`, 1)))
+		if got.Code != 422 || !strings.Contains(got.Msg, want) {
+			t.Errorf("%s:\n%s, want %s", body, got.Msg, want)
+		}
+	}
+	if got := decode[timerList](t, b.must(200, "GET", "/api/timer/v1/defs?app=alpha", "")); len(got.Data) != 1 {
+		t.Errorf("%d timers after refusals, want 1", len(got.Data))
+	}
+	for _, path := range []string{"/api/timer/v1/def", "/api/timer/v1/def?id=x&app=alpha", "/api/timer/v1/defs?app=alpha&page=0", "/api/timer/v1/defs?app=alpha&pages=1", "/api/task/v1/records?app=alpha&id=1&state=done"} {
+		if got := decode[codedProblem](t, b.must(400, "GET", path, "")); got.Code != 400 || len(got.Errors) == 0 {
+			t.Errorf("%s: %+v", path, got)
+		}
+	}
+	if got := decode[codedProblem](t, b.must(422, "POST", "/api/timer/v1/enable", `{}`)); got.Msg != "id: is required; app: is required" {
+		t.Errorf("enable nothing: %+v", got)
+	}
+	b.must(404, "POST", "/api/timer/v1/def", strings.Replace(hook, `"alpha"`, `"beta"`, 1))
+}
+
+func TestTimersFollowTheRolesOfTheirProject(t *testing.T) {
+	t.Parallel()
+	b, id := timerBench(t)
+	b.must(201, "PUT", "/api/v1/projects/beta", "")
+	ref := fmt.Sprintf(`{"id": %d, "app": "alpha"}`, id)
+	asks := []struct {
+		method, path, body string
+		need               role
+	}{
+		{"POST", "/api/timer/v1/def", strings.Replace(hook, `"hook"`, `"other"`, 1), roleEditor},
+		{"DELETE", "/api/timer/v1/def", `{"id": 999999, "app": "alpha"}`, roleEditor},
+		{"POST", "/api/timer/v1/enable", ref, roleOperator},
+		{"POST", "/api/timer/v1/unable", ref, roleOperator},
+		{"GET", fmt.Sprintf("/api/timer/v1/def?app=alpha&id=%d", id), "", roleViewer},
+		{"GET", "/api/timer/v1/defs?app=alpha", "", roleViewer},
+		{"GET", "/api/timer/v1/defsByName?app=alpha&fuzzyName=h", "", roleViewer},
+		{"GET", "/api/timer/v1/stats?app=alpha", "", roleViewer},
+		{"GET", fmt.Sprintf("/api/task/v1/records?app=alpha&id=%d", id), "", roleViewer},
+	}
+	callers := map[role]string{roleNone: b.person("stranger", "beta", roleOwner, false)}
+	for r := roleViewer; r <= roleOwner; r++ {
+		callers[r] = b.person("alpha-"+r.String(), "alpha", r, false)
+	}
+	for _, a := range asks {
+		for has, token := range callers {
+			header := map[string]string{"Authorization": "Bearer " + token, "Content-Type": "application/json"}
+			w := b.do(asked{method: a.method, path: a.path, body: a.body, header: header})
+			want := http.StatusForbidden
+			if has == roleNone {
+				want = http.StatusNotFound
+			}
+			if has >= a.need {
+				if w.Code == http.StatusForbidden {
+					t.Errorf("%s %s by %s is refused", a.method, a.path, has)
+				}
+			} else if w.Code != want {
+				t.Errorf("%s %s by %s = %d, want %d", a.method, a.path, has, w.Code, want)
+			}
+		}
+		w := b.do(asked{method: a.method, path: a.path, body: a.body, header: map[string]string{"Authorization": "Bearer pp_nobody", "Content-Type": "application/json"}})
+		if got := decode[Coded](t, w); w.Code != 401 || got.Code != 401 {
+			t.Errorf("%s %s by nobody = %d %+v", a.method, a.path, w.Code, got)
+		}
+	}
+}
+
+func TestTimersOfAnAppAreChangedAtAPace(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_700_000_000_000)
+	p := newPace(func() time.Time { return now })
+	for i := range paceBurst {
+		if wait := p.take("define", 1); wait != 0 {
+			t.Fatalf("change %d has to wait %s", i, wait)
+		}
+	}
+	if wait := p.take("define", 1); wait != time.Second/pacePerSecond {
+		t.Errorf("one too many waits %s", wait)
+	}
+	if p.take("switch", 1) != 0 || p.take("define", 2) != 0 {
+		t.Error("another kind, or another project, has to wait")
+	}
+	now = now.Add(time.Second)
+	for i := range pacePerSecond {
+		if wait := p.take("define", 1); wait != 0 {
+			t.Fatalf("a second later, change %d has to wait %s", i, wait)
+		}
+	}
+	if p.take("define", 1) == 0 {
+		t.Error("more than the pace is taken")
+	}
+}
+
+// Requirement X26.
+func TestTheFiguresOfTimersAreShown(t *testing.T) {
+	t.Parallel()
+	b, id := timerBench(t)
+	b.must(200, "POST", "/api/timer/v1/enable", fmt.Sprintf(`{"id": %d, "app": "alpha"}`, id))
+	text := b.must(200, "GET", "/metrics", "").Body.String()
+	for _, want := range []string{
+		"porpoise_timers_enabled 1", "porpoise_timer_tasks_overdue 0", `porpoise_timer_tasks_total{state="success"} 0`, "porpoise_timer_late_seconds_count 0",
+	} {
+		if !strings.Contains(text, "\n"+want+"\n") {
+			t.Errorf("%s is missing", want)
+		}
+	}
+}
+
+// The timer of the document is one that the API takes.
+func TestTheDocumentOfTimersHolds(t *testing.T) {
+	t.Parallel()
+	b, _ := timerBench(t)
+	b.must(201, "PUT", "/api/v1/projects/sales", "")
+	text, err := os.ReadFile("../docs/timers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, from, _ := strings.Cut(string(text), "\n    {\n")
+	def, _, _ := strings.Cut(from, "\n    }\n")
+	made := decode[timerCreated](t, b.must(200, "POST", "/api/timer/v1/def", "{"+def+"}"))
+	got := decode[timerAnswer](t, b.must(200, "GET", fmt.Sprintf("/api/timer/v1/def?id=%d&app=sales", made.ID), "")).Data
+	if got.Call.MaxTries != 5 || got.Call.Body != `{"hello": true}` {
+		t.Errorf("made %+v", got)
+	}
+	for name, sp := range b.routes() {
+		if method, path, _ := strings.Cut(name, " "); sp.coded && !strings.Contains(string(text), "| `"+method+" "+path+"` |") {
+			t.Errorf("docs/timers.md does not have %s", name)
+		}
+	}
+	for _, state := range timer.States() {
+		if !strings.Contains(string(text), "| `"+string(state)+"` |") {
+			t.Errorf("docs/timers.md does not explain %s", state)
+		}
+	}
+}

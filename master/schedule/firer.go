@@ -1,0 +1,338 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/porpoise/porpoise/dag"
+	rules "github.com/porpoise/porpoise/dag/schedule"
+	"github.com/porpoise/porpoise/internal/failpoint"
+	"github.com/porpoise/porpoise/sql"
+)
+
+const (
+	// readEvery is how often what is due is read, and readAhead how far: a read that fails is made up for in time.
+	readEvery = time.Second
+	readAhead = 3 * time.Second
+	// prompt is how late a fire may be and still fire without a look at its policy: nobody calls that late. What is
+	// later belongs to the master of its schedule, since it is judged with all others that are late.
+	prompt = 3 * time.Second
+	// maxJudged bounds the schedules whose late fires are judged at once, and maxVerdicts the fires of one of them: what
+	// is due now must not wait behind an outage.
+	maxJudged   = 200
+	maxVerdicts = 5000
+	// maxDue bounds the fires of one read, and maxSettled those of one transaction: it must not hold up starts of people.
+	maxDue     = 20_000
+	maxSettled = 500
+	// compareEvery is how often the clock is compared with the database's.
+	compareEvery = 5 * time.Second
+	msPerMinute  = 60_000
+)
+
+// Firer starts what is due; see the package.
+type Firer struct {
+	Config
+	hint chan struct{}
+	mono func() time.Duration // the clock that nobody sets
+
+	mu        sync.Mutex
+	workflows map[int64]struct{} // for whose ends fires of this master wait
+
+	// Of the loop alone.
+	trust    trust
+	warned   bool
+	compared dag.Millis
+	read     dag.Millis              // when to read again
+	due      []sql.Verdict           // what this master fires next, in order of moments
+	moments  []dag.Millis            // of due
+	waiting  map[int64][]sql.Verdict // what waits, by schedule
+	buckets  map[int64]int           // of minutes
+}
+
+// NewFirer returns a Firer that does nothing before Run.
+func NewFirer(c Config) *Firer {
+	c.Logger = c.Logger.Named("firer")
+	began := time.Now()
+	return &Firer{
+		Config: c, hint: make(chan struct{}, 1), buckets: map[int64]int{},
+		mono: func() time.Duration { return time.Since(began) },
+	}
+}
+
+// Finished says that an instance of a workflow has ended. It never blocks and may be called by any goroutine.
+func (f *Firer) Finished(workflow int64) {
+	f.mu.Lock()
+	_, matters := f.workflows[workflow]
+	f.mu.Unlock()
+	if !matters {
+		return
+	}
+	select {
+	case f.hint <- struct{}{}:
+	default:
+	}
+}
+
+// Run fires until ctx ends; a settlement that is on its way then finishes.
+func (f *Firer) Run(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-f.hint:
+			f.read = 0
+		case <-timer.C:
+		}
+		next, err := f.Once(ctx)
+		if err != nil && ctx.Err() == nil {
+			f.Logger.Warn("schedules not fired", "error", err)
+		}
+		timer.Reset(next.Sub(f.now()))
+	}
+}
+
+// Once reads what will be due, where it is time for that, and fires what is due. It returns when to call it again. Run
+// calls it, and it must not be called beside Run.
+func (f *Firer) Once(ctx context.Context) (next dag.Millis, err error) {
+	now := f.now()
+	// In the middle between two seconds: most fires are due at the beginning of one, and find nobody reading.
+	again := now - now%1000 + 500
+	if again <= now {
+		again += dag.Millis(readEvery.Milliseconds())
+	}
+	f.watch(ctx, now)
+	owned, epoch, ok := f.Slots.Begin()
+	if !ok || !f.trust.fires() {
+		if ok {
+			f.Slots.End()
+		}
+		f.due, f.moments, f.read = nil, nil, 0
+		return again, nil
+	}
+	defer f.Slots.End()
+	r := &round{f, now, owned, epoch}
+	if now >= f.read || f.read > now.Add(2*readEvery) { // or the clock was set back
+		f.read = again
+		if err = r.look(ctx); err != nil {
+			f.read = now.Add(readEvery / 2)
+		}
+	}
+	n := 0
+	for n < len(f.due) && f.moments[n] <= now {
+		n++
+	}
+	ready := f.due[:n]
+	f.due, f.moments = f.due[n:], f.moments[n:]
+	err = errors.Join(err, r.settle(ctx, ready))
+	next = f.read
+	if len(f.moments) > 0 {
+		next = min(next, f.moments[0])
+	}
+	return next, err
+}
+
+// watch keeps an eye on the clock.
+func (f *Firer) watch(ctx context.Context, now dag.Millis) {
+	if f.trust.look(now, f.mono()) {
+		f.Logger.Error("the clock leapt forward, nothing fires until the database's agrees")
+		f.compared = 0
+	}
+	if f.trust.known && !f.trust.jumped && now.Sub(f.compared).Abs() < compareEvery {
+		return
+	}
+	database, err := f.Store.Clock(ctx)
+	if err != nil {
+		f.Logger.Debug("the database's clock was not read", "error", err)
+		return
+	}
+	f.compared = now
+	fired := f.trust.fires() || !f.trust.known
+	f.trust.compare(database, f.now())
+	switch warns := f.trust.warns(); {
+	case fired && !f.trust.fires():
+		f.Logger.Error("no schedules are fired here: the clock differs from the database's", "by", f.trust.off.String())
+	case warns && !f.warned:
+		f.Logger.Warn("the clock differs from the database's, schedules fire as early or late", "by", f.trust.off.String())
+	}
+	f.warned = f.trust.warns()
+}
+
+// round is one call of Once.
+type round struct {
+	*Firer
+	now   dag.Millis
+	owned []bool
+	epoch int64
+}
+
+func (r *round) ours(id int64) bool { return r.owned[id%int64(len(r.owned))] }
+
+// look reads what is late and what waits, and settles it; and what is due soon.
+func (r *round) look(ctx context.Context) error {
+	r.due, r.moments, r.waiting = nil, nil, map[int64][]sql.Verdict{}
+	wrong := r.overdue(ctx)
+	rows, err := r.Store.DueFires(ctx, r.now.Add(-prompt), r.now.Add(readAhead), maxDue)
+	if err != nil {
+		return errors.Join(wrong, err)
+	}
+	for _, row := range rows {
+		buckets, err := r.bucketsOf(ctx, int64(row.Due)/msPerMinute)
+		if err != nil {
+			return errors.Join(wrong, err)
+		}
+		if r.owned[rules.SlotOf(row.Due, row.Bucket, buckets, len(r.owned))] {
+			r.due = append(r.due, sql.Verdict{Source: row.Source, At: row.At, State: rules.Fired})
+			r.moments = append(r.moments, row.Due)
+		}
+	}
+	return wrong
+}
+
+// overdue settles what waits, as far as it may start now, and what is late, of the schedules of this master.
+func (r *round) overdue(ctx context.Context) error {
+	rows, err := r.Store.OverdueFires(ctx, r.now, maxDue)
+	if err != nil {
+		return err
+	}
+	workflows := map[int64]struct{}{}
+	var verdicts []sql.Verdict
+	var late []int64
+	for _, row := range rows {
+		switch {
+		case row.State == rules.Waiting:
+			v := sql.Verdict{Source: row.Source, At: row.At, State: rules.Fired}
+			r.waiting[row.Source] = append(r.waiting[row.Source], v)
+			if r.ours(row.Source) {
+				verdicts = append(verdicts, v)
+				workflows[row.WorkflowID] = struct{}{}
+			}
+		case r.now.Sub(row.Due) > prompt && r.ours(row.Source) && len(late) < maxJudged:
+			late = append(late, row.Source)
+		}
+	}
+	r.mu.Lock()
+	r.workflows = workflows
+	r.mu.Unlock()
+	var wrong []error
+	for _, id := range late {
+		of, err := r.judge(ctx, id)
+		wrong, verdicts = append(wrong, err), append(verdicts, of...)
+	}
+	return errors.Join(append(wrong, r.settle(ctx, verdicts))...)
+}
+
+// bucketsOf returns how a minute is spread, from memory where it is known.
+func (r *round) bucketsOf(ctx context.Context, minute int64) (int, error) {
+	if n, ok := r.buckets[minute]; ok {
+		return n, nil
+	}
+	n, err := r.Store.MinuteBuckets(ctx, minute)
+	if err != nil {
+		return 0, err
+	}
+	for known := range r.buckets {
+		if known < minute-1 {
+			delete(r.buckets, known)
+		}
+	}
+	r.buckets[minute] = n
+	return n, nil
+}
+
+// judge says what becomes of the late fires of a schedule, all of which have rows; those that are not late by its own
+// policy fire. Of very many it tells the oldest: they come first, so that a crash between leaves the same to be judged.
+func (r *round) judge(ctx context.Context, id int64) ([]sql.Verdict, error) {
+	sch, err := r.Store.ScheduleByID(ctx, id)
+	if errors.Is(err, sql.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	fires, err := r.Store.LateFires(ctx, id, r.now)
+	if err != nil {
+		return nil, err
+	}
+	var plan *rules.Plan
+	if sch.Enabled {
+		if plan, err = r.compile(ctx, &sch); err != nil {
+			return nil, err
+		}
+	}
+	var verdicts []sql.Verdict
+	var late []dag.Millis
+	for _, fire := range fires {
+		// Of a schedule that is paused, or was changed since, the settlement skips them.
+		if plan == nil || fire.Revision != sch.Revision || !plan.Late(fire.Due, r.now) {
+			verdicts = append(verdicts, sql.Verdict{Source: id, At: fire.At, State: rules.Fired})
+			continue
+		}
+		late = append(late, fire.At)
+	}
+	if len(late) == 0 {
+		return verdicts, nil
+	}
+	missed := 0
+	for _, out := range plan.Judge(late, r.now) {
+		v := sql.Verdict{Source: id, At: out.At, State: rules.Fired}
+		if !out.Fire {
+			v.State, v.Reason = rules.Missed, out.Why
+			missed++
+		}
+		verdicts = append(verdicts, v)
+	}
+	if missed > 0 {
+		r.Logger.Warn("fires missed", "schedule", id, "name", sch.Name, "workflow", sch.Workflow, "count", missed, "late", len(late))
+	}
+	return verdicts[:min(len(verdicts), maxVerdicts)], nil
+}
+
+// settle brings fires to their outcomes, some hundreds at a time. What stands against some holds up no other; they
+// stay open and are read again.
+func (r *round) settle(ctx context.Context, verdicts []sql.Verdict) error {
+	var wrong []error
+	for len(verdicts) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(len(verdicts), maxSettled)
+		wrong = append(wrong, r.settleAll(context.WithoutCancel(ctx), verdicts[:n:n]))
+		verdicts = verdicts[n:]
+	}
+	return errors.Join(wrong...)
+}
+
+// settleAll settles fires in one transaction, or, where the store refuses it, in two halves.
+func (r *round) settleAll(ctx context.Context, verdicts []sql.Verdict) error {
+	with := verdicts
+	if len(r.waiting) > 0 {
+		for _, v := range verdicts {
+			with = append(with, r.waiting[v.Source]...) // a newer one takes the place of what waits
+		}
+	}
+	if err := failpoint.Hit("sched.fire.before"); err != nil {
+		return err
+	}
+	out, err := r.Store.SettleFires(ctx, with, r.Master, r.epoch)
+	if err != nil {
+		if n := len(verdicts); n > 1 && !errors.Is(err, sql.ErrUnavailable) {
+			return errors.Join(r.settleAll(ctx, verdicts[:n/2:n/2]), r.settleAll(ctx, verdicts[n/2:]))
+		}
+		return err
+	}
+	if err := failpoint.Hit("sched.fire.after"); err != nil {
+		return err
+	}
+	if len(out.Started) > 0 {
+		r.Started(out.Started)
+		r.Logger.Debug("schedules fired", "count", len(out.Started))
+	}
+	if len(out.Stopped) > 0 {
+		r.Stopped(out.Stopped)
+	}
+	return nil
+}

@@ -1,0 +1,217 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/schedule"
+)
+
+// UnplannedSchedules returns up to limit enabled schedules whose fires have rows only before a moment, those that are
+// the farthest behind first; more says that there are others. Whoever plans asks again for what owns says.
+func (s *Store) UnplannedSchedules(ctx context.Context, before dag.Millis, limit int, owns func(id int64) bool) (out []Schedule, more bool, err error) {
+	const page = 500
+	for after := (planCursor{}); ; {
+		rows, err := collect(ctx, s, scanSchedule, selectSchedule+` WHERE s.enabled = 1 AND s.planned_until < ? AND (s.planned_until > ? OR s.planned_until = ? AND s.id > ?)
+			ORDER BY s.planned_until, s.id LIMIT ?`, before, after.until, after.until, after.id, page)
+		if err != nil {
+			return nil, false, fmt.Errorf("read unplanned schedules: %w", err)
+		}
+		for _, sch := range rows {
+			if after = (planCursor{sch.PlannedUntil, sch.ID}); !owns(sch.ID) {
+				continue
+			}
+			if len(out) == limit {
+				return out, true, nil
+			}
+			out = append(out, sch)
+		}
+		if len(rows) < page {
+			return out, false, nil
+		}
+	}
+}
+
+type planCursor struct {
+	until dag.Millis
+	id    int64
+}
+
+// Stretch is what was planned of a schedule that stood as given: its next fires, and until when these are all.
+type Stretch struct {
+	Schedule Schedule
+	Fires    []schedule.Fire
+	Until    dag.Millis
+}
+
+var fireInsert = &table{
+	name: "fire",
+	cols: []string{"source_id", "planned_at", "due_at", "bucket", "revision", "open", "state", "reason", "instance_id", "fired_at", "master", "epoch"},
+}
+
+// PlanFires writes the fires of stretches, and until when their schedules are planned, in one transaction. A schedule
+// that was changed, paused, deleted or planned by another since it was read is passed over. A fire that has a row
+// keeps it. It returns how many fires are new.
+func (s *Store) PlanFires(ctx context.Context, stretches []Stretch) (planned int, err error) {
+	ids := make([]int64, len(stretches))
+	for i := range stretches {
+		ids[i] = stretches[i].Schedule.ID
+	}
+	slices.Sort(ids) // the order of locks
+	err = s.write(ctx, func(tx *sqlTx) error {
+		b := &batch{s: s, tx: plainTx{tx}}
+		type row struct {
+			revision int64
+			until    dag.Millis
+		}
+		stand := make(map[int64]row, len(ids))
+		err := eachChunk(ids, func(chunk []any) error {
+			return b.eachRow(ctx, `SELECT id, revision, planned_until FROM schedule WHERE enabled = 1 AND id IN (`+marks(len(chunk))+`) ORDER BY id`+s.dial.forUpdate(), chunk,
+				func(scan func(...any) error) error {
+					var id int64
+					var r row
+					err := scan(&id, &r.revision, &r.until)
+					stand[id] = r
+					return err
+				})
+		})
+		if err != nil {
+			return err
+		}
+		var fires, untils []any
+		for _, st := range stretches {
+			if r, ok := stand[st.Schedule.ID]; !ok || r.revision != st.Schedule.Revision || r.until != st.Schedule.PlannedUntil {
+				continue
+			}
+			for _, f := range st.Fires {
+				state, open := schedule.Planned, true
+				if f.Skip != "" {
+					state, open = schedule.Skipped, false
+				}
+				fires = append(fires, st.Schedule.ID, int64(f.At), int64(f.Due), int64(schedule.Bucket(st.Schedule.ID)), st.Schedule.Revision,
+					flag(open), string(state), f.Skip, int64(0), int64(0), "", int64(0))
+			}
+			untils = append(untils, st.Schedule.ID, int64(st.Until))
+		}
+		planned = len(fires) / len(fireInsert.cols)
+		if err := b.rows(ctx, fireInsert, s.dial.insertNew, fires); err != nil {
+			return fmt.Errorf("insert fires: %w", err)
+		}
+		return b.updates(ctx, schedulePlanned, untils, false)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("plan %d schedules: %w", len(stretches), err)
+	}
+	return planned, nil
+}
+
+var schedulePlanned = &table{
+	name: "schedule",
+	keys: []string{"id"},
+	cols: []string{"id", "planned_until"},
+	sets: []string{"planned_until"},
+}
+
+// DueFire is an open fire that is due, or soon will be.
+type DueFire struct {
+	Fire
+	Bucket     int
+	WorkflowID int64
+}
+
+// DueFires returns up to limit fires of schedules that are planned and due from one moment until before another, in the
+// order in which they are.
+func (s *Store) DueFires(ctx context.Context, from, until dag.Millis, limit int) ([]DueFire, error) {
+	out, err := collect(ctx, s, func(scan func(...any) error) (f DueFire, err error) {
+		return f, scan(&f.Source, &f.At, &f.Due, &f.Bucket, &f.Revision, &f.State, &f.WorkflowID)
+	}, `SELECT f.source_id, f.planned_at, f.due_at, f.bucket, f.revision, f.state, s.workflow_id FROM fire f JOIN schedule s ON s.id = f.source_id
+		WHERE f.open = 1 AND f.due_at >= ? AND f.due_at < ? AND f.state = 'planned' ORDER BY f.due_at, f.bucket LIMIT ?`, from, until, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read fires that are due: %w", err)
+	}
+	return out, nil
+}
+
+// OverdueFires returns up to limit open fires that were due before now: each one that waits for the end of an instance,
+// and of those that are planned the oldest of each schedule. One that was not planned up to now is left out, unless
+// it is paused: not all that are late have their rows yet.
+func (s *Store) OverdueFires(ctx context.Context, now dag.Millis, limit int) ([]DueFire, error) {
+	out, err := collect(ctx, s, func(scan func(...any) error) (f DueFire, err error) {
+		return f, scan(&f.Source, &f.At, &f.Due, &f.State, &f.WorkflowID)
+	}, `SELECT f.source_id, MIN(f.planned_at), MIN(f.due_at), f.state, MIN(s.workflow_id) FROM fire f JOIN schedule s ON s.id = f.source_id
+		WHERE f.open = 1 AND f.due_at < ? AND (s.enabled = 0 OR s.planned_until > ?)
+		GROUP BY f.source_id, f.state, CASE WHEN f.state = 'waiting' THEN f.planned_at ELSE 0 END ORDER BY 3, 1 LIMIT ?`, now, now, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read overdue fires: %w", err)
+	}
+	return out, nil
+}
+
+// LateFires returns the open fires of a schedule that were due before a moment and have not begun to wait, by when they
+// were planned, the oldest first. Of them it tells At, Due and Revision.
+func (s *Store) LateFires(ctx context.Context, scheduleID int64, before dag.Millis) ([]Fire, error) {
+	out, err := collect(ctx, s, func(scan func(...any) error) (Fire, error) {
+		f := Fire{Source: scheduleID, State: schedule.Planned}
+		return f, scan(&f.At, &f.Due, &f.Revision)
+	}, `SELECT planned_at, due_at, revision FROM fire WHERE source_id = ? AND open = 1 AND state = 'planned' AND due_at < ? ORDER BY planned_at`, scheduleID, before)
+	if err != nil {
+		return nil, fmt.Errorf("read late fires of schedule %d: %w", scheduleID, err)
+	}
+	return out, nil
+}
+
+// MinuteBuckets returns onto how many buckets the fires of a minute, of schedules and of timers, are folded. minute counts them
+// from 1970. Where it is not decided yet it is now, for good, by how many open fires the minute has.
+func (s *Store) MinuteBuckets(ctx context.Context, minute int64) (buckets int, err error) {
+	read := func() error {
+		return explain(s.read.QueryRowContext(ctx, `SELECT buckets FROM fire_minute WHERE minute = ?`, minute).Scan(&buckets))
+	}
+	if err = read(); errors.Is(err, ErrNotFound) {
+		err = s.write(ctx, func(tx *sqlTx) error {
+			var fires int
+			from, until := minute*msPerMinute, (minute+1)*msPerMinute
+			err := tx.QueryRowContext(ctx, `SELECT (SELECT COUNT(*) FROM fire WHERE open = 1 AND due_at >= ? AND due_at < ?) +
+				(SELECT COUNT(*) FROM timer_task WHERE open = 1 AND due_at >= ? AND due_at < ?)`, from, until, from, until).Scan(&fires)
+			if err != nil {
+				return err
+			}
+			_, err = tx.ExecContext(ctx, s.dial.insertIgnore()+`fire_minute (minute, buckets) VALUES (?, ?)`, minute, schedule.Buckets(fires))
+			return err
+		})
+		if err == nil {
+			err = read() // another may have been first
+		}
+	}
+	if err != nil {
+		return 0, fmt.Errorf("spread minute %d: %w", minute, err)
+	}
+	return buckets, nil
+}
+
+// ScheduleCalendars returns the calendars of a project by their folded names, for schedule.Spec.Compile.
+func (s *Store) ScheduleCalendars(ctx context.Context, projectID int64) (map[string]schedule.Calendar, error) {
+	list, err := s.Calendars(ctx, projectID)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]schedule.Calendar, len(list))
+	for _, c := range list {
+		out[dag.FoldName(c.Name)] = c.Spec
+	}
+	return out, nil
+}
+
+// Clock returns the time of the database, where that has a clock of its own, to the millisecond.
+func (s *Store) Clock(ctx context.Context) (dag.Millis, error) {
+	if !s.dial.mysql {
+		return s.millis(), nil
+	}
+	var now dag.Millis
+	if err := s.read.QueryRowContext(ctx, `SELECT CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)`).Scan(&now); err != nil {
+		return 0, fmt.Errorf("read the database's clock: %w", explain(err))
+	}
+	return now, nil
+}

@@ -1,0 +1,355 @@
+package sql
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/schedule"
+)
+
+// MaxSchedules bounds the schedules of a workflow.
+const MaxSchedules = 1000
+
+// Schedule starts instances of a workflow at the moments that its document says.
+type Schedule struct {
+	ID         int64
+	ProjectID  int64
+	WorkflowID int64
+	Project    string // joined
+	Workflow   string // joined
+	Name       string
+	Spec       schedule.Spec
+	// Revision rises with each change of what it does, from 1 on: a fire that an older one planned starts nothing.
+	Revision int64
+	Enabled  bool
+	Why      string // where it is not enabled: why not
+	// PlannedUntil is the moment before which every fire has its row.
+	PlannedUntil dag.Millis
+	CreatedBy    string
+	CreatedAt    dag.Millis
+	ChangedBy    string
+	ChangedAt    dag.Millis
+}
+
+// ScheduleKey is the trigger key of the instances of a schedule: one for each of its moments.
+func ScheduleKey(id int64) string { return fmt.Sprintf("s%d", id) }
+
+// ScheduleFilter says which schedules are wanted; a zero field asks for nothing.
+type ScheduleFilter struct {
+	ProjectID  int64
+	WorkflowID int64
+	Text       string // in the name, however it is written
+	Enabled    *bool
+}
+
+const (
+	scheduleColumns = `s.id, s.project_id, s.workflow_id, COALESCE(p.name, ''), COALESCE(w.name, ''), s.name, s.spec, s.revision, s.enabled, s.why,
+	s.planned_until, s.created_by, s.created_at, s.changed_by, s.changed_at`
+	selectSchedule = `SELECT ` + scheduleColumns + ` FROM schedule s LEFT JOIN project p ON p.id = s.project_id LEFT JOIN workflow w ON w.id = s.workflow_id`
+)
+
+func scanSchedule(scan func(...any) error) (sch Schedule, err error) {
+	var spec string
+	err = scan(&sch.ID, &sch.ProjectID, &sch.WorkflowID, &sch.Project, &sch.Workflow, &sch.Name, &spec, &sch.Revision, &sch.Enabled, &sch.Why,
+		&sch.PlannedUntil, &sch.CreatedBy, &sch.CreatedAt, &sch.ChangedBy, &sch.ChangedAt)
+	if err != nil {
+		return sch, err
+	}
+	if err := json.Unmarshal([]byte(spec), &sch.Spec); err != nil {
+		return sch, fmt.Errorf("schedule %d: %w", sch.ID, err)
+	}
+	return sch, nil
+}
+
+func encodeSpec(spec schedule.Spec) string {
+	text, err := json.Marshal(spec)
+	if err != nil {
+		panic(fmt.Sprintf("sql: spec of a schedule: %v", err)) // texts, numbers and flags: it can't fail
+	}
+	return string(text)
+}
+
+// SaveSchedule makes a schedule of a workflow, or changes it, and returns it as it is then and whether it is new.
+// match is the revision that must stand: 0 makes a new one alone, -1 takes any. It returns ErrExists where a new one
+// was wanted and the name is taken, ErrStale where another revision stands, ErrNotFound where the workflow is gone, or
+// the schedule that was to be changed, and ErrFull where the workflow has MaxSchedules. A change holds from the next
+// fire on: what is due already and was not fired is skipped.
+func (s *Store) SaveSchedule(ctx context.Context, sch Schedule, match int64) (saved Schedule, created bool, err error) {
+	id, err := s.NextIDs(ctx, 1)
+	if err != nil {
+		return Schedule{}, false, err
+	}
+	now := s.millis()
+	sch.ChangedAt = now
+	err = s.write(ctx, func(tx *sqlTx) error {
+		// The workflow's row is the lock: two writers together could pass the bound, or make one name twice.
+		if err := tx.QueryRowContext(ctx, `SELECT project_id FROM workflow WHERE id = ? AND deleted_at = 0`+s.dial.forUpdate(), sch.WorkflowID).Scan(&sch.ProjectID); err != nil {
+			return err
+		}
+		var stands Schedule
+		var spec string
+		err := tx.QueryRowContext(ctx, `SELECT id, spec, revision, enabled FROM schedule WHERE workflow_id = ? AND name_key = ?`+s.dial.forUpdate(),
+			sch.WorkflowID, dag.FoldName(sch.Name)).Scan(&stands.ID, &spec, &stands.Revision, &stands.Enabled)
+		created = errors.Is(explain(err), ErrNotFound)
+		switch {
+		case err != nil && !created:
+			return err
+		case created && match > 0:
+			return ErrNotFound
+		case created:
+			sch.ID, sch.CreatedBy = id, sch.ChangedBy
+			return s.insertSchedule(ctx, tx, sch)
+		case match == 0:
+			return ErrExists
+		case match > 0 && match != stands.Revision:
+			return fmt.Errorf("it is revision %d: %w", stands.Revision, ErrStale)
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE schedule SET name = ?, spec = ?, why = ?, changed_by = ?, changed_at = ? WHERE id = ?`,
+			sch.Name, encodeSpec(sch.Spec), sch.Why, sch.ChangedBy, now, stands.ID)
+		if err != nil || spec == encodeSpec(sch.Spec) && stands.Enabled == sch.Enabled {
+			return err
+		}
+		return s.replan(ctx, tx, []int64{stands.ID}, sch.Enabled, now)
+	})
+	if err != nil {
+		return Schedule{}, false, fmt.Errorf("save schedule %q: %w", sch.Name, err)
+	}
+	saved, err = s.Schedule(ctx, sch.WorkflowID, sch.Name)
+	return saved, created, err
+}
+
+func (s *Store) insertSchedule(ctx context.Context, tx *sqlTx, sch Schedule) error {
+	var n int
+	if err := tx.QueryRowContext(ctx, `SELECT COUNT(*) FROM schedule WHERE workflow_id = ?`, sch.WorkflowID).Scan(&n); err != nil {
+		return err
+	}
+	if n >= MaxSchedules {
+		return ErrFull
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO schedule (id, project_id, workflow_id, name, name_key, spec, revision, enabled, why, planned_until,
+		created_by, created_at, changed_by, changed_at) VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?)`,
+		sch.ID, sch.ProjectID, sch.WorkflowID, sch.Name, dag.FoldName(sch.Name), encodeSpec(sch.Spec), flag(sch.Enabled), sch.Why, sch.ChangedAt,
+		sch.CreatedBy, sch.ChangedAt, sch.ChangedBy, sch.ChangedAt)
+	return err
+}
+
+// replan raises the revision of schedules whose rows are locked, and makes them be planned anew from a moment on. Open
+// fires before it stay: they are due, or will be by their jitter, and are judged then.
+func (s *Store) replan(ctx context.Context, tx *sqlTx, ids []int64, enabled bool, now dag.Millis) error {
+	return eachChunk(ids, func(chunk []any) error {
+		_, err := tx.ExecContext(ctx, `UPDATE schedule SET revision = revision + 1, enabled = ?, planned_until = ? WHERE id IN (`+marks(len(chunk))+`)`,
+			append([]any{flag(enabled), now}, chunk...)...)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `DELETE FROM fire WHERE open = 1 AND planned_at >= ? AND source_id IN (`+marks(len(chunk))+`)`, append([]any{now}, chunk...)...)
+		return err
+	})
+}
+
+// schedulesNaming returns the schedules of a project that ask for a calendar, locked, by their folded names.
+func (s *Store) schedulesNaming(ctx context.Context, tx *sqlTx, projectID int64, calendar string) ([]Schedule, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT id, name, enabled, spec FROM schedule WHERE project_id = ? AND spec LIKE '%"calendar"%' ORDER BY id`+s.dial.forUpdate(), projectID)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var out []Schedule
+	for rows.Next() {
+		var sch Schedule
+		var spec string
+		if err := rows.Scan(&sch.ID, &sch.Name, &sch.Enabled, &spec); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal([]byte(spec), &sch.Spec); err != nil {
+			return nil, fmt.Errorf("schedule %d: %w", sch.ID, err)
+		}
+		if slices.Contains(sch.Spec.CalendarNames(), calendar) {
+			out = append(out, sch)
+		}
+	}
+	return out, rows.Err()
+}
+
+// replanNaming makes the enabled schedules that ask for a calendar be planned anew.
+func (s *Store) replanNaming(ctx context.Context, tx *sqlTx, projectID int64, calendar string, now dag.Millis) error {
+	using, err := s.schedulesNaming(ctx, tx, projectID, calendar)
+	if err != nil {
+		return err
+	}
+	var ids []int64
+	for _, sch := range using {
+		if sch.Enabled {
+			ids = append(ids, sch.ID)
+		}
+	}
+	return s.replan(ctx, tx, ids, true, now)
+}
+
+// Schedule returns the workflow's schedule of that name, however it is written, or ErrNotFound.
+func (s *Store) Schedule(ctx context.Context, workflowID int64, name string) (Schedule, error) {
+	sch, err := scanSchedule(s.read.QueryRowContext(ctx, selectSchedule+` WHERE s.workflow_id = ? AND s.name_key = ?`, workflowID, dag.FoldName(name)).Scan)
+	if err != nil {
+		return Schedule{}, fmt.Errorf("read schedule %q: %w", name, explain(err))
+	}
+	return sch, nil
+}
+
+// ScheduleByID returns one schedule, or ErrNotFound.
+func (s *Store) ScheduleByID(ctx context.Context, id int64) (Schedule, error) {
+	sch, err := scanSchedule(s.read.QueryRowContext(ctx, selectSchedule+` WHERE s.id = ?`, id).Scan)
+	if err != nil {
+		return Schedule{}, fmt.Errorf("read schedule %d: %w", id, explain(err))
+	}
+	return sch, nil
+}
+
+// Schedules returns a page of the schedules that a filter wants, the oldest first.
+func (s *Store) Schedules(ctx context.Context, f ScheduleFilter, page Page) ([]Schedule, string, error) {
+	var after keyCursor
+	if err := page.decode("schedules", &after); err != nil {
+		return nil, "", err
+	}
+	where, args := []string{"s.id > ?"}, []any{after.Key}
+	add := func(text string, arg any) { where, args = append(where, text), append(args, arg) }
+	if f.ProjectID != 0 {
+		add("s.project_id = ?", f.ProjectID)
+	}
+	if f.WorkflowID != 0 {
+		add("s.workflow_id = ?", f.WorkflowID)
+	}
+	if f.Enabled != nil {
+		add("s.enabled = ?", flag(*f.Enabled))
+	}
+	if f.Text != "" {
+		add("INSTR(s.name_key, ?) > 0", dag.FoldName(f.Text))
+	}
+	limit := page.limit()
+	out, err := collect(ctx, s, scanSchedule, selectSchedule+` WHERE `+strings.Join(where, " AND ")+` ORDER BY s.id LIMIT ?`, append(args, limit+1)...)
+	if err != nil {
+		return nil, "", fmt.Errorf("read schedules: %w", err)
+	}
+	return cut(out, limit, "schedules", func(sch Schedule) any { return keyCursor{sch.ID} })
+}
+
+// EnableSchedules enables schedules, or pauses them, and returns how many that changed; why says why they are paused.
+// Those that are gone, or are so already, are passed over. Enabled again, a schedule fires from now on: what would
+// have been due during the pause never had a row.
+func (s *Store) EnableSchedules(ctx context.Context, ids []int64, enabled bool, why, by string) (changed int, err error) {
+	if enabled {
+		why = ""
+	}
+	ids = slices.Sorted(slices.Values(ids)) // the order of locks
+	for chunk := range slices.Chunk(slices.Compact(ids), maxStatementRows) {
+		n, err := s.enableSchedules(ctx, chunk, enabled, why, by)
+		if changed += n; err != nil {
+			return changed, fmt.Errorf("enable schedules: %w", err)
+		}
+	}
+	return changed, nil
+}
+
+func (s *Store) enableSchedules(ctx context.Context, ids []int64, enabled bool, why, by string) (changed int, err error) {
+	err = s.write(ctx, func(tx *sqlTx) error {
+		now := s.millis()
+		args := []any{flag(!enabled)}
+		for _, id := range ids {
+			args = append(args, id)
+		}
+		var other []int64
+		if err := tx.SelectContext(ctx, &other, `SELECT id FROM schedule WHERE enabled = ? AND id IN (`+marks(len(ids))+`) ORDER BY id`+s.dial.forUpdate(), args...); err != nil {
+			return err
+		}
+		if changed = len(other); changed == 0 {
+			return nil
+		}
+		err := eachChunk(other, func(chunk []any) error {
+			_, err := tx.ExecContext(ctx, `UPDATE schedule SET why = ?, changed_by = ?, changed_at = ? WHERE id IN (`+marks(len(chunk))+`)`, append([]any{why, by, now}, chunk...)...)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return s.replan(ctx, tx, other, enabled, now)
+	})
+	return changed, err
+}
+
+// DeleteSchedule deletes a schedule and what it has planned; ErrNotFound where it is gone. Its instances stay.
+func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
+	err := s.write(ctx, func(tx *sqlTx) error {
+		if err := metOne(tx.ExecContext(ctx, `DELETE FROM schedule WHERE id = ?`, id)); err != nil {
+			return err
+		}
+		return s.forgetFires(ctx, tx, []int64{id})
+	})
+	if err != nil {
+		return fmt.Errorf("delete schedule %d: %w", id, err)
+	}
+	return nil
+}
+
+// deleteSchedulesOf deletes the schedules of a workflow, whose row is locked.
+func (s *Store) deleteSchedulesOf(ctx context.Context, tx *sqlTx, workflow int64) error {
+	var ids []int64
+	if err := tx.SelectContext(ctx, &ids, `SELECT id FROM schedule WHERE workflow_id = ? ORDER BY id`+s.dial.forUpdate(), workflow); err != nil || len(ids) == 0 {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM schedule WHERE workflow_id = ?`, workflow); err != nil {
+		return err
+	}
+	return s.forgetFires(ctx, tx, ids)
+}
+
+// forgetFires deletes the open fires of schedules that are deleted, and the sums. What had its outcome goes with the
+// sweep: it may be very many.
+func (s *Store) forgetFires(ctx context.Context, tx *sqlTx, ids []int64) error {
+	return eachChunk(ids, func(chunk []any) error {
+		for _, text := range []string{`DELETE FROM fire WHERE open = 1 AND source_id IN (`, `DELETE FROM fire_day WHERE source_id IN (`} {
+			if _, err := tx.ExecContext(ctx, text+marks(len(chunk))+`)`, chunk...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// TriggerSchedule starts an instance of a schedule's workflow now, as a fire would, and returns it. It counts as one of
+// the schedule's where the next fire asks whether one of them runs; itself it asks for nothing. It returns ErrNotFound
+// where the schedule is gone, and ErrStale where its workflow has no published version.
+func (s *Store) TriggerSchedule(ctx context.Context, id int64, by string) (instance int64, err error) {
+	sch, err := s.ScheduleByID(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	w, err := s.WorkflowByID(ctx, sch.WorkflowID)
+	if err != nil {
+		return 0, err
+	}
+	if w.Published == 0 {
+		return 0, fmt.Errorf("trigger schedule %d: workflow %q is not published: %w", id, w.Name, ErrStale)
+	}
+	st := sch.start(w.Published, s.millis(), s.millis())
+	st.By = by
+	instance, _, err = s.Start(ctx, st)
+	return instance, err
+}
+
+// start is the start of one instance of the schedule.
+func (sch *Schedule) start(version int, scheduleTime, now dag.Millis) Start {
+	spec := &sch.Spec
+	priority, ok := dag.ParsePriority(spec.Priority)
+	if !ok {
+		priority = dag.PriorityMedium
+	}
+	return Start{
+		WorkflowID: sch.WorkflowID, ProjectID: sch.ProjectID, Version: version, ScheduleTime: scheduleTime, Timezone: spec.Timezone,
+		TriggerKey: ScheduleKey(sch.ID), Params: spec.Params, DryRun: spec.DryRun, WorkerGroup: spec.WorkerGroup, Priority: priority,
+		OnFailure: spec.OnFailure, By: sch.CreatedBy, At: now,
+	}
+}
