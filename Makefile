@@ -92,7 +92,7 @@ bench-rebalance: build ## Let the masters of a real cluster come and go, 200 tim
 bench-schedules: build ## Let 10,000 schedules be due in the same second, and one each second for ten minutes (half an hour)
 	scripts/with-mariadb --flush=1 go run ./bench/schedules --porpoise $(BIN)/porpoise
 
-bench-failover: build ## Kill masters and workers of a real cluster, and say how soon their work goes on elsewhere (half an hour)
+bench-failover: build ## Kill masters and workers of a real cluster, and say how soon their work goes on elsewhere; also how soon masters hear of each other's ends (half an hour)
 	go run ./bench/cluster --porpoise $(BIN)/porpoise
 
 bench-timers: build ## Fire 2,000 timers a second for five minutes (some seven minutes)

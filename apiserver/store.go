@@ -119,7 +119,7 @@ type DraftStore interface {
 type StartStore interface {
 	Start(ctx context.Context, s sql.Start) (id int64, existed bool, err error)
 	AddControl(ctx context.Context, c sql.ControlRow) (sql.ControlRow, error)
-	Controls(ctx context.Context, instanceID int64) ([]sql.ControlRow, error)
+	Controls(ctx context.Context, instances ...int64) ([]sql.ControlRow, error)
 }
 
 // InstanceStore reads instances; no read needs a master.

@@ -59,6 +59,39 @@ func TestAFormsFieldsAreOutputsForTheTasksBelow(t *testing.T) {
 	}
 }
 
+func TestARejectionFillsInNothing(t *testing.T) {
+	plan, errs := ParsePlan([]byte(approvalText), "yaml")
+	if len(errs) > 0 {
+		t.Fatalf("refused: %v", errs)
+	}
+	in := NewInstance(plan, 1, StartOptions{})
+	in.Step(Begin{}, 1000)
+	fx := in.Step(Control{ID: 1, Verb: VerbReject, Tasks: []int{0}, By: "ann", Decision: Decision{Number: 1, Reason: "not today", Values: map[string]string{"percent": "10"}}}, 2000)
+	if len(fx.Decisions) != 1 || fx.Decisions[0].Values != nil || fx.Decisions[0].Reason != "not today" || in.Tasks[0].Outputs != nil {
+		t.Errorf("what is kept of the rejection is %+v, the outputs are %v", fx.Decisions, in.Tasks[0].Outputs)
+	}
+}
+
+func TestADryRunAsksNobody(t *testing.T) {
+	plan, errs := ParsePlan([]byte(approvalText), "yaml")
+	if len(errs) > 0 {
+		t.Fatalf("refused: %v", errs)
+	}
+	in := NewInstance(plan, 1, StartOptions{DryRun: true})
+	fx := in.Step(Begin{}, 1000)
+	if ask := in.Tasks[0]; ask.State != TaskSuccess || ask.Outputs["note"] != "none" || ask.NextAt != 0 {
+		t.Errorf("the approval is %+v", ask)
+	}
+	for _, action := range fx.Actions {
+		if arm, ok := action.(Arm); ok {
+			t.Errorf("a timer is armed: %+v", arm)
+		}
+	}
+	if in.Tasks[1].State != TaskReady {
+		t.Errorf("the task below is %s", in.Tasks[1].State)
+	}
+}
+
 func TestWhatIsWrongWithAnApprovalIsToldAtOnce(t *testing.T) {
 	for _, c := range []struct{ key, field, says string }{
 		{"approvers: {}", "tasks[0].approvers", "nobody could decide"},

@@ -64,7 +64,7 @@ func (in *Instance) PlanRerun(params map[string]string, from []int) []Planned {
 			continue
 		}
 		for _, n := range in.plan.Pred[i] {
-			if in.Tasks[n].State != "" && !planned[n].Keep() {
+			if !planned[n].Keep() { // what was out of scope is still, and counts as kept
 				p.Why, p.Because = RerunUpstream, in.name(n)
 				break
 			}
@@ -154,6 +154,7 @@ func (t *Task) words() map[string]bool {
 	add(t.Cache.Key)
 	add(t.When)
 	add(t.Join)
+	add(t.Repeat.Until)
 	if t.Spec != nil {
 		eachString(reflect.ValueOf(t.Spec), add)
 	}

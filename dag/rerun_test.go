@@ -119,6 +119,63 @@ func TestKeptTasksGiveTheirOutputsAndAreNotRunAgain(t *testing.T) {
 	}
 }
 
+func TestAParameterIsUsedWhereverATaskNamesIt(t *testing.T) {
+	const text = `
+name: uses
+params: {day: "1"}
+tasks:
+  - {name: plain, type: shell, script: x}
+  - {name: when, type: shell, script: x, when: day == "1"}
+  - {name: folder, type: shell, script: x, working_dir: "/srv/${day}"}
+  - {name: own, type: shell, script: x, params: {file: "in-${day}"}}
+  - {name: header, type: http, url: "https://example.com/", headers: {X-Day: "${day}"}}
+  - {name: choice, type: switch, cases: [{when: day == "1", then: [below]}], else: []}
+  - {name: below, type: shell, needs: [choice], script: x}
+  - {name: until, type: shell, script: x, outputs: [rows], repeat_until: {condition: rows != day, max: 2}}
+`
+	in := ended(t, text, nil)
+	got := map[string]RerunWhy{}
+	for _, p := range in.PlanRerun(map[string]string{"day": "2"}, nil) {
+		got[in.name(p.Task)] = p.Why
+	}
+	want := map[string]RerunWhy{
+		"plain": RerunKept, "when": RerunParameter, "folder": RerunParameter, "own": RerunParameter, "header": RerunParameter,
+		"choice": RerunParameter, "below": RerunUpstream, "until": RerunParameter,
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("what becomes of the tasks is %v, want %v", got, want)
+	}
+}
+
+// What the workflow's own rules left out is left out again; what somebody skipped was not done.
+func TestASkipIsKeptOnlyWhereTheRulesMadeIt(t *testing.T) {
+	plan, errs := ParsePlan([]byte(`
+name: skips
+tasks:
+  - {name: never, type: shell, script: x, when: "false"}
+  - {name: by hand, type: shell, script: x, delay: 1h}
+`), "yaml")
+	if len(errs) > 0 {
+		t.Fatalf("refused: %v", errs)
+	}
+	in := NewInstance(plan, 1, StartOptions{})
+	in.Step(Begin{}, 1000)
+	in.Step(Control{ID: 1, Verb: VerbSkip, Tasks: []int{1}, By: "ann"}, 2000)
+	planned := in.PlanRerun(nil, nil)
+	if in.State != InstanceSuccess || len(planned) != 2 || planned[0].Why != RerunKept || planned[1].Why != RerunNotDone {
+		t.Errorf("of the instance, which is %s, becomes %+v", in.State, planned)
+	}
+}
+
+func TestWhatIsKeptOutOfScopeStaysOut(t *testing.T) {
+	old := ended(t, reportText, nil)
+	extract, send := 0, 4
+	in := NewInstance(old.plan, 8, StartOptions{StartTasks: []int{send}, Scope: ScopeOnly, Kept: []Kept{old.Kept(extract), old.Kept(send)}})
+	if in.Tasks[extract].State != "" || in.Tasks[send].State != TaskSuccess {
+		t.Errorf("extract is %q, send is %q", in.Tasks[extract].State, in.Tasks[send].State)
+	}
+}
+
 func TestWhatWasTakenOverIsNotUndone(t *testing.T) {
 	const text = `
 name: undo

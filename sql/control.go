@@ -109,12 +109,18 @@ func scanControl(scan func(...any) error) (ControlRow, error) {
 // maxControls bounds the wishes that one read returns; more wait for the next.
 const maxControls = 1000
 
-// Controls returns the wishes about an instance that are not yet answered, in id order.
-func (s *Store) Controls(ctx context.Context, instanceID int64) ([]ControlRow, error) {
-	out, err := collect(ctx, s, scanControl, `SELECT `+controlColumns+` FROM control WHERE instance_id = ? AND applied_at = 0 ORDER BY id LIMIT ?`,
-		instanceID, maxControls)
+// Controls returns the wishes about instances that are not yet answered, in id order; of many instances not all
+// at once where there are very many.
+func (s *Store) Controls(ctx context.Context, instances ...int64) ([]ControlRow, error) {
+	var out []ControlRow
+	err := eachChunk(instances, func(chunk []any) error {
+		rows, err := collect(ctx, s, scanControl, `SELECT `+controlColumns+` FROM control WHERE instance_id IN (`+marks(len(chunk))+`) AND applied_at = 0
+			ORDER BY id LIMIT ?`, append(chunk, maxControls)...)
+		out = append(out, rows...)
+		return err
+	})
 	if err != nil {
-		return nil, fmt.Errorf("read controls of instance %d: %w", instanceID, err)
+		return nil, fmt.Errorf("read controls of %d instances: %w", len(instances), err)
 	}
 	return out, nil
 }

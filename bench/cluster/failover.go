@@ -55,49 +55,59 @@ type pair struct {
 // failover measures, with n instances on one master, how long it takes until they progress on the
 // other: after kill -9 of the first, and then, back again, after a stop of the other.
 func failover(ctx context.Context, o options, n int) (measured []figures.Spread, err error) {
+	crash := figures.Spread{What: fmt.Sprintf("master kill -9 -> its %d instances progressing elsewhere", n), Bar: crashBar}
+	stop := figures.Spread{What: fmt.Sprintf("master SIGTERM -> its %d instances with the other", n), Bar: handoverBar}
+	if n >= manyFrom {
+		crash.Bar, stop.Bar = crashBarMany, handoverBarMany
+	}
+	err = o.onPair(ctx, func(p *pair) error {
+		p.n, p.moving = n, n < manyFrom
+		if err := p.fill(ctx); err != nil {
+			return err
+		}
+		for trial := range o.trials {
+			took, err := p.lose(ctx, func(m *site.Part) { m.Kill() }, true)
+			if err != nil {
+				return err
+			}
+			crash.Took = append(crash.Took, took)
+			progress("trial %d: crash %s", trial+1, figures.Short(took))
+			if took, err = p.lose(ctx, func(m *site.Part) { m.Signal(syscall.SIGTERM) }, false); err != nil {
+				return err
+			}
+			stop.Took = append(stop.Took, took)
+			progress("trial %d: stop %s", trial+1, figures.Short(took))
+		}
+		return nil
+	})
+	return []figures.Spread{crash, stop}, err
+}
+
+// onPair does something with a cluster of two masters that has an empty project p.
+func (o options) onPair(ctx context.Context, do func(p *pair) error) (err error) {
 	dir, err := os.MkdirTemp("", "porpoise-cluster.")
 	if err != nil {
-		return nil, fmt.Errorf("make a folder: %w", err)
+		return fmt.Errorf("make a folder: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	binary, err := site.Binary(ctx, o.porpoise, dir)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s, err := site.Cluster(ctx, site.Options{Binary: binary, Database: o.database, Masters: 2, Workers: 1, LogLevel: "info"})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, s.Stop()) }()
 	db, err := stdsql.Open("mysql", strings.TrimPrefix(s.DSN, "mysql:"))
 	if err != nil {
-		return nil, fmt.Errorf("open the cluster's database: %w", err)
+		return fmt.Errorf("open the cluster's database: %w", err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	p := &pair{Site: s, db: db, n: n, moving: n < manyFrom}
-	if err := p.fill(ctx); err != nil {
-		return nil, err
+	if _, err := s.Client.PutProject(ctx, "p", ""); err != nil {
+		return err
 	}
-	bar, stopBar := crashBar, handoverBar
-	if !p.moving {
-		bar, stopBar = crashBarMany, handoverBarMany
-	}
-	crash := figures.Spread{What: fmt.Sprintf("master kill -9 -> its %d instances progressing elsewhere", n), Bar: bar}
-	stop := figures.Spread{What: fmt.Sprintf("master SIGTERM -> its %d instances with the other", n), Bar: stopBar}
-	for trial := range o.trials {
-		took, err := p.lose(ctx, func(m *site.Part) { m.Kill() }, true)
-		if err != nil {
-			return []figures.Spread{crash, stop}, err
-		}
-		crash.Took = append(crash.Took, took)
-		progress("trial %d: crash %s", trial+1, figures.Short(took))
-		if took, err = p.lose(ctx, func(m *site.Part) { m.Signal(syscall.SIGTERM) }, false); err != nil {
-			return []figures.Spread{crash, stop}, err
-		}
-		stop.Took = append(stop.Took, took)
-		progress("trial %d: stop %s", trial+1, figures.Short(took))
-	}
-	return []figures.Spread{crash, stop}, nil
+	return do(&pair{Site: s, db: db})
 }
 
 // fill saves the workflow, starts n instances and gives all of them to the first master.
@@ -117,9 +127,6 @@ func (p *pair) fill(ctx context.Context) error {
 	text, err := json.Marshal(map[string]any{"name": "held", "tasks": tasks})
 	if err != nil {
 		return fmt.Errorf("write the workflow: %w", err)
-	}
-	if _, err := p.Client.PutProject(ctx, "p", ""); err != nil {
-		return err
 	}
 	if _, err := p.Client.SaveWorkflow(ctx, client.Save{Project: "p", Workflow: "held", Format: "json", Text: text, Match: "*", Publish: true}); err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Command cluster measures how a cluster of real processes goes on when a part of it ends, in
-// many trials, and prints each measure's p50, p99 and worst beside its bar.
+// Command cluster measures how a cluster of real processes goes on when a part of it ends, how soon its masters
+// hear from each other, and what live starts suffer from a large backfill, in many trials, and prints each measure's p50, p99 and worst beside its bar.
 //
 // It owns what is measured, how, and the bars' numbers; the cluster is that of
 // docker-compose.yml as processes (bench/site), killed by signals and watched through its
@@ -25,6 +25,8 @@ type options struct {
 	trials             int
 	instances          []int
 	kills              int // of workers, of each kind
+	waits              int // of tasks for instances of the other master, of each kind
+	starts             int // beside a backfill, and without
 }
 
 func main() {
@@ -36,6 +38,8 @@ func main() {
 	flag.IntVar(&few, "few", 100, "instances of the first round; 0 leaves it out")
 	flag.IntVar(&many, "many", 5000, "instances of the second round; 0 leaves it out")
 	flag.IntVar(&o.kills, "kills", 30, "kills of workers for good, with and without their runners; 0 leaves them out")
+	flag.IntVar(&o.waits, "waits", 300, "waits for children and runs of the other master; 0 leaves them out")
+	flag.IntVar(&o.starts, "starts", 300, "starts beside a backfill of 10,000 dates, and without; 0 leaves them out")
 	flag.Parse()
 	for _, n := range []int{few, many} {
 		if n > 0 {
@@ -65,8 +69,14 @@ func run(ctx context.Context, o options) error {
 			return errors.Join(err, show(all))
 		}
 	}
-	if o.kills > 0 {
-		measured, err := lose(ctx, o)
+	for _, part := range []struct {
+		n       int
+		measure func(context.Context, options) ([]figures.Spread, error)
+	}{{o.kills, lose}, {o.waits, notice}, {o.starts, beside}} {
+		if part.n == 0 {
+			continue
+		}
+		measured, err := part.measure(ctx, o)
 		all = append(all, measured...)
 		if err != nil {
 			return errors.Join(err, show(all))

@@ -88,8 +88,8 @@ func (f *faultyStore) Commit(ctx context.Context, transitions []sql.Transition) 
 }
 
 // Controls implements engine.Store.
-func (f *faultyStore) Controls(ctx context.Context, instance int64) ([]sql.ControlRow, error) {
-	return faulty(f, "controls", func() ([]sql.ControlRow, error) { return f.Store.Controls(ctx, instance) })
+func (f *faultyStore) Controls(ctx context.Context, instances ...int64) ([]sql.ControlRow, error) {
+	return faulty(f, "controls", func() ([]sql.ControlRow, error) { return f.Store.Controls(ctx, instances...) })
 }
 
 // ControlsOf implements engine.Store.

@@ -1,10 +1,12 @@
 package backfill_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/backfill"
 )
 
@@ -127,6 +129,15 @@ func FuzzMoment(f *testing.F) {
 			t.Errorf("Moment(%q) = %v, %v", text, first, last)
 		}
 	})
+}
+
+func TestDatesAreSortedAndEachOnce(t *testing.T) {
+	t.Parallel()
+	for order, want := range map[backfill.Order][]dag.Millis{backfill.Oldest: {1, 2, 3}, backfill.Newest: {3, 2, 1}} {
+		if got := backfill.Sorted([]dag.Millis{2, 3, 1, 3, 2}, order); !slices.Equal(got, want) {
+			t.Errorf("the %s first: %v, want %v", order, got, want)
+		}
+	}
 }
 
 func TestOnlySomeDatesAreTaken(t *testing.T) {

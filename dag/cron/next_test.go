@@ -238,3 +238,22 @@ func TestTheZeroExpressionNeverFires(t *testing.T) {
 		t.Errorf("Next of nothing = %v", at)
 	}
 }
+
+// A search that passes over changes of the clocks must not come out behind what it looks for: in summer the clock on
+// the wall is ahead of what it was where the search began.
+func TestAFireBehindAChangeOfTheClocksIsNotPassedOver(t *testing.T) {
+	t.Parallel()
+	berlin := zone(t, "Europe/Berlin")
+	e, err := cron.Parse("0 5 1 7 *", cron.Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := time.Date(2026, 1, 15, 0, 0, 0, 0, berlin)
+	for year := 2026; year < 2045; year++ {
+		at, ok := e.Next(after, berlin)
+		if want := time.Date(year, 7, 1, 5, 0, 0, 0, berlin); !ok || !at.Equal(want) {
+			t.Fatalf("after %v it fires at %v, want %v", after, at, want)
+		}
+		after = time.Date(year+1, 1, 15, 0, 0, 0, 0, berlin)
+	}
+}

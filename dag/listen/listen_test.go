@@ -17,6 +17,9 @@ func TestEventsHaveTheirKind(t *testing.T) {
 	if got := listen.KindOf(&submitted); got != listen.Submitted {
 		t.Errorf("the first event is %s", got)
 	}
+	if submitted.Task != -1 || submitted.Seq != 0 || submitted.By != "ann" {
+		t.Errorf("the first event is %+v, want it to be the instance's own, before all others", submitted)
+	}
 	for _, c := range []struct {
 		code  dag.EventCode
 		state string
@@ -74,6 +77,20 @@ func TestAFilterPicksWhatFitsAllItsParts(t *testing.T) {
 	onTask := listen.Filter{Tasks: []string{"load"}}
 	if onTask.Wants(fact(dag.Event{Code: dag.EventInstance, Task: -1, State: "failed"}, "")) {
 		t.Error("a filter of a task picks an event of the instance")
+	}
+}
+
+// Rather one event too many than one that nobody hears of.
+func TestWhatCannotBeDecidedIsHeard(t *testing.T) {
+	t.Parallel()
+	f := listen.Filter{When: "message > 3"}
+	if wrong := f.Check("filter"); len(wrong) > 0 {
+		t.Fatalf("%+v", wrong)
+	}
+	for message, want := range map[string]bool{"5": true, "2": false, "the disk is full": true} {
+		if got := f.Wants(fact(dag.Event{Code: dag.EventTask, State: "failed", Message: message}, "load")); got != want {
+			t.Errorf("an event with the message %q: %v, want %v", message, got, want)
+		}
 	}
 }
 

@@ -37,15 +37,20 @@ func (e *Engine) controller(ctx context.Context) error {
 	}
 }
 
-// ControlOnce reads the control rows of the instances that were nudged since the last call.
+// ControlOnce reads the control rows of the instances that were nudged since the last call, of all in one
+// read: the ends of a thousand children come at once.
 func (e *Engine) ControlOnce(ctx context.Context) {
-	for _, instance := range e.controls.take() {
-		rows, err := e.Store.Controls(ctx, instance)
-		if err != nil {
-			e.log.Warn("control rows not read", "instance", instance, "error", err)
-			continue
-		}
-		e.control(instance, rows)
+	instances := e.controls.take()
+	if len(instances) == 0 {
+		return
+	}
+	rows, err := e.Store.Controls(ctx, instances...)
+	if err != nil {
+		e.log.Warn("control rows not read", "instances", len(instances), "error", err)
+		return
+	}
+	for i := range rows {
+		e.control(&rows[i])
 	}
 }
 
@@ -56,33 +61,32 @@ func (e *Engine) ControlAll(ctx context.Context) {
 		e.log.Debug("control rows not read", "error", err)
 		return
 	}
-	for _, row := range rows {
-		e.control(row.InstanceID, []sql.ControlRow{row})
+	for i := range rows {
+		e.control(&rows[i])
 	}
 }
 
-// control mails the rows that the instance has not seen yet.
-func (e *Engine) control(instance int64, rows []sql.ControlRow) {
+// control mails a row unless the instance has seen it.
+func (e *Engine) control(row *sql.ControlRow) {
 	e.mu.Lock()
-	a := e.actors[instance]
+	a := e.actors[row.InstanceID]
 	e.mu.Unlock()
 	if a == nil {
-		e.wake(instance) // its rows come with it
+		e.wake(row.InstanceID) // its rows come with it
 		return
 	}
-	for _, row := range rows {
-		a.mu.Lock()
-		_, seen := a.controls[row.ID]
-		a.controls[row.ID] = struct{}{}
-		a.mu.Unlock()
-		if !seen {
-			mails, ends := a.received([]sql.ControlRow{row})
-			if len(ends) > 0 {
-				e.children.add(nil, ends)
-			} else {
-				e.mailTo(a, mails...)
-			}
-		}
+	a.mu.Lock()
+	_, seen := a.controls[row.ID]
+	a.controls[row.ID] = struct{}{}
+	a.mu.Unlock()
+	if seen {
+		return
+	}
+	mails, ends := a.received([]sql.ControlRow{*row})
+	if len(ends) > 0 {
+		e.children.add(nil, ends)
+	} else {
+		e.mailTo(a, mails...)
 	}
 }
 

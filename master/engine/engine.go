@@ -31,7 +31,7 @@ import (
 type Store interface {
 	Commit(ctx context.Context, transitions []sql.Transition) []error
 	// Controls returns the unapplied control rows of an instance in id order.
-	Controls(ctx context.Context, instance int64) ([]sql.ControlRow, error)
+	Controls(ctx context.Context, instances ...int64) ([]sql.ControlRow, error)
 	// ControlsOf returns the unapplied control rows of the owner's instances in id order.
 	ControlsOf(ctx context.Context, owner string) ([]sql.ControlRow, error)
 	// Quarantine makes an instance of this epoch final because it cannot be processed.

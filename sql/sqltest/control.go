@@ -42,6 +42,14 @@ func wishesReachTheirOwner(t *testing.T, b *bench) {
 			t.Errorf("%s = %+v", name, got)
 		}
 	}
+	other := b.take("m2:b")
+	third := b.wishFor(other.ID, dag.VerbStop)
+	if both, err := b.Controls(b.ctx, other.ID, o.ID, 1<<40); err != nil || len(both) != 3 || both[0].ID != first.ID || both[2].ID != third.ID {
+		t.Errorf("of several instances: %+v, %v", both, err)
+	}
+	if none, err := b.Controls(b.ctx); err != nil || len(none) != 0 {
+		t.Errorf("of none: %+v, %v", none, err)
+	}
 	tr := b.step(o, 0, dag.TaskDispatched)
 	tr.Effects.Applied = []dag.Applied{{ID: first.ID, Result: "applied"}, {ID: second.ID, Result: "already"}}
 	b.must(b.commit(tr))

@@ -21,8 +21,7 @@ var decisions = []mutant{
 
 	{"what is chosen is kept", "rerun.go", `case slices.Contains(from, i):`, `case slices.Contains(from, -1):`},
 	{"what uses a changed parameter is kept", "rerun.go", `p.Because = in.plan.usesAny(i, changed); p.Because != "" {`, `p.Because = in.plan.usesAny(i, changed); p.Because == "-" {`},
-	{"what needs a task that runs again is kept", "rerun.go", `in.Tasks[n].State != "" && !planned[n].Keep()`, `in.Tasks[n].State == "-" && !planned[n].Keep()`},
-	{"a task out of scope makes others run again", "rerun.go", `in.Tasks[n].State != "" && !planned[n].Keep()`, `!planned[n].Keep()`},
+	{"what needs a task that runs again is kept", "rerun.go", `if !planned[n].Keep() {`, `if p.Why == "-" {`},
 	{"a failure is kept", "rerun.go", `p.Keep() && !t.keepable()`, `p.Keep() && false`},
 	{"somebody's skip is kept", "rerun.go", `return t.passedOver()`, `return true`},
 	{"what the rules left out runs again", "rerun.go", `return t.passedOver()`, `return false`},
@@ -30,6 +29,7 @@ var decisions = []mutant{
 	{"affects is not looked at", "rerun.go", `if param.Affects != nil {`, `if param.Affects != nil && false {`},
 	{"a default that is given counts as the same", "rerun.go", `was != is || old != value`, `was && is && old != value`},
 	{"a condition uses no parameter", "rerun.go", "	add(t.When)\n", ""},
+	{"a loop's condition uses no parameter", "rerun.go", "	add(t.Repeat.Until)\n", ""},
 	{"an environment's value uses no parameter", "rerun.go", "		add(e.Name + \" \" + e.Value)\n", "		_ = e\n"},
 	{"a spec's map uses no parameter", "rerun.go", "			eachString(v.MapIndex(key), f)\n", ""},
 	{"kept outputs are dropped", "step_round.go", `Round: 1, Outputs: k.Outputs, FinishedAt: k.FinishedAt`, `Round: 1, FinishedAt: k.FinishedAt`},

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -161,6 +162,9 @@ func try(m planted, scratch, tests string) result {
 	args := append([]string{"test", "-overlay", overlay, "-count=1", "-failfast", "-vet=off", "-run", tests, "."}, m.target.args...)
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir, cmd.WaitDelay = m.tests, time.Second
+	// The tests are a process below go's: they end with it, or a bug that makes them hang would eat the machine.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	out, err := cmd.CombinedOutput()
 	r := result{took: time.Since(start)}
 	var exit *exec.ExitError

@@ -18,7 +18,7 @@ var crons = []mutant{
 	{"the second weekday is the third", "days.go", `(7 * (n - 1))`, `(7 * n)`},
 	{"a gap is not marked", "fires.go", `if wall := e.leftOut(p); wall >= 0 {`, `if wall := e.leftOut(p); wall > 1<<62 {`},
 	{"the second of two is not marked", "fires.go", `unix+p.offset < p.began+p.before || `, ``},
-	{"the first of two is not marked", "fires.go", ` || unix+p.offset >= p.ends+after`, ``},
+	{"the first of two is not marked", "fires.go", ` || unix+p.offset >= p.ends+after`, ` || unix+p.offset >= p.ends+after && false`},
 	{"midnight is far from the evening before", "fires.go", "			consider(int(day-before) + first - last)\n", "			consider(int(day - before))\n"},
 }
 
