@@ -67,7 +67,7 @@ type ScheduleProof struct {
 
 	Compared   bool   `json:"compared" doc:"The rows were held to the rules one by one."`
 	Why        string `json:"why,omitempty" doc:"Why the rows, or some of them, were not compared."`
-	Since      Time   `json:"since" doc:"Rows from here on were compared: the rules were others before."`
+	Since      Time   `json:"since,omitempty" doc:"Rows from here on were compared: the rules were others before."`
 	Missing    []Time `json:"missing" nullable:"false" doc:"Moments that the rules name and that have no row, at most 100."`
 	Unexpected []Time `json:"unexpected" nullable:"false" doc:"Rows of moments that the rules do not name, at most 100."`
 	NoInstance []Time `json:"no_instance" nullable:"false" doc:"Fires that fired and whose instance is not there, or is another's, at most 100."`

@@ -4856,7 +4856,7 @@ export interface components {
              * @description Rows from here on were compared: the rules were others before.
              * @example 2026-11-21T12:00:00.000Z
              */
-            since: string;
+            since?: string;
             /**
              * Format: date-time
              * @description No later than what is planned by now.
