@@ -91,18 +91,18 @@ const scheduleName = "imported"
 // ScheduleFile writes the schedules of the workflows as a file for "porpoise schedule apply"; nil where there are none. All are
 // paused, as they would else fire both there and here. Those that can't be read are left out: the report says why.
 func (r *Result) ScheduleFile() ([]byte, error) {
-	var list []any
+	var all list
 	for i := range r.Workflows {
 		w := &r.Workflows[i]
 		if w.Schedule == nil || !w.Schedule.Fires {
 			continue
 		}
-		list = append(list, append(mapping{{keyWorkflow, w.Name}, {keyName, scheduleName}, {keyEnabled, false}}, w.Schedule.mapping()...))
+		all = append(all, append(mapping{{keyWorkflow, w.Name}, {keyName, scheduleName}, {keyEnabled, false}}, w.Schedule.mapping()...))
 	}
-	if len(list) == 0 {
+	if len(all) == 0 {
 		return nil, nil
 	}
-	return marshal(mapping{{keySchedules, list}})
+	return marshal(mapping{{keySchedules, all}})
 }
 
 // mapping is the schedule's document as it is kept here.
