@@ -164,6 +164,7 @@ func loseMaster(ctx context.Context, t *testing.T, s *Site) {
 // loseMasters leaves nobody who schedules: a task that runs goes on, and everything can be asked for.
 func loseMasters(ctx context.Context, t *testing.T, s *Site) {
 	w := begin(ctx, t, s)
+	awaitTask(ctx, t, w.Client, w.id, "task", dag.TaskRunning)
 	var masters []*Part
 	for _, p := range s.Parts {
 		if strings.HasPrefix(p.Name, "master") {
