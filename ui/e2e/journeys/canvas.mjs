@@ -122,7 +122,17 @@ export const journeys = {
     await page.getByRole("region", { name: "Problems" }).getByText("Problems 0").waitFor();
     await saveAndRun(page, 5);
     await page.screenshot({ path: `${folder}canvas-green.png` });
-    await page.getByRole("link", { name: "Open the instance" }).click();
+    // While the instance's page is on its way this one is still there: what is done in it does not take anybody back.
+    const tab = panel.getByRole("tab").last();
+    await page.getByRole("link", { name: "Open the instance" }).evaluate(
+      async (link, other) => {
+        link.click();
+        await new Promise((next) => setTimeout(next));
+        other.click();
+      },
+      await tab.elementHandle(),
+    );
+    await page.waitForURL(/\/r\/\d+/);
     await page.locator(".react-flow__node", { hasText: "python" }).click();
     await page.locator(".log-line", { hasText: "two" }).waitFor();
   },

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { Redo2, Undo2 } from "lucide-react";
 import { useEffect, useMemo } from "react";
 import { useSay } from "../i18n";
+import { useStay } from "../parts/useStay";
 import { type EditorView, editorViews } from "../search";
 import { useKeys } from "../shell/keys";
 import { Canvas } from "./canvas/Canvas";
@@ -30,7 +31,7 @@ export function Frame({ origin, keeper }: { origin: Origin; keeper: Keeper }) {
   const { t } = useSay();
   const doc = useDocument();
   const { view = "canvas", new: fresh } = route.useSearch();
-  const go = route.useNavigate();
+  const go = useStay(route.useNavigate());
   const there = useSaved((s) => s.version > 0 || s.draft !== undefined);
   useEffect(() => {
     if (fresh && there) void go({ search: (s) => ({ ...s, new: undefined }), replace: true });

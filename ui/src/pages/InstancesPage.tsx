@@ -17,6 +17,7 @@ import { useFeed } from "../instance/list/useFeed";
 import { Views } from "../instance/list/Views";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { EndlessInstances } from "../parts/InstanceTable";
+import { useStay } from "../parts/useStay";
 import type { InstancesSearch } from "../search";
 import { type Keys, useKeys } from "../shell/keys";
 
@@ -25,7 +26,7 @@ const route = getRouteApi("/runs");
 export function InstancesPage() {
   const { t } = useSay();
   const search = route.useSearch();
-  const go = route.useNavigate();
+  const go = useStay(route.useNavigate());
   const address = JSON.stringify(search);
   // The list stands still: its "now" is the moment at which it was asked for.
   const [asked, setAsked] = useState({ epoch: 0, now: Date.now() });

@@ -14,6 +14,7 @@ import { FormError } from "../parts/FormError";
 import { Guarded } from "../parts/Guarded";
 import { useMe, useWhyNot } from "../shell/me";
 import "../account/account.css";
+import { useStay } from "../parts/useStay";
 
 const route = getRouteApi("/p/$project/members");
 
@@ -27,7 +28,7 @@ export function MembersPage() {
   const { t } = useSay();
   const { project } = route.useParams();
   const search = route.useSearch();
-  const go = route.useNavigate();
+  const go = useStay(route.useNavigate());
   const members = useQuery(membersQuery(project));
   const why = useWhyNot(project)("owner");
   const close = () => void go({ search: {}, replace: true });

@@ -16,6 +16,7 @@ import { useMe } from "../shell/me";
 import { PasswordPair, usable } from "../shell/PasswordPair";
 import { Preferences } from "../shell/Preferences";
 import "../account/account.css";
+import { useStay } from "../parts/useStay";
 
 const route = getRouteApi("/profile");
 const words = {
@@ -29,7 +30,7 @@ const words = {
 export function ProfilePage() {
   const { t } = useSay();
   const search = route.useSearch();
-  const go = route.useNavigate();
+  const go = useStay(route.useNavigate());
   const set = (part: ProfileSearch, replace = false) => void go({ search: (s) => ({ ...s, ...part }), replace });
   return (
     <div className="page">

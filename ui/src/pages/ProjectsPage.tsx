@@ -14,6 +14,7 @@ import { TypedDelete } from "../parts/TypedDelete";
 import type { ProjectsSearch } from "../searchAccount";
 import { useMe, whyNot } from "../shell/me";
 import "../account/account.css";
+import { useStay } from "../parts/useStay";
 
 const route = getRouteApi("/projects");
 
@@ -22,7 +23,7 @@ export function ProjectsPage() {
   const { t } = useSay();
   const me = useMe();
   const search = route.useSearch();
-  const go = route.useNavigate();
+  const go = useStay(route.useNavigate());
   const client = useQueryClient();
   const projects = useQuery(overviewQuery);
   useFresh("overview");

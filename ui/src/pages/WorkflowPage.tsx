@@ -9,6 +9,7 @@ import { useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { InstanceTable } from "../parts/InstanceTable";
 import { StartDialog } from "../parts/StartDialog";
+import { useStay } from "../parts/useStay";
 import { type HubSearch, hubTabs } from "../search";
 import { VersionsTab } from "../versions/VersionsTab";
 
@@ -21,7 +22,7 @@ export function WorkflowPage() {
   const { t } = useSay();
   const { project, workflow: name } = route.useParams();
   const search = route.useSearch();
-  const go = route.useNavigate();
+  const go = useStay(route.useNavigate());
   const workflow = useQuery(workflowQuery(project, name));
   const projects = useQuery(projectsQuery);
   const role = projects.data?.find((p) => p.name === project)?.role;

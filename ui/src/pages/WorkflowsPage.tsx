@@ -16,6 +16,7 @@ import { TypedDelete } from "../parts/TypedDelete";
 import type { WorkflowsSearch } from "../searchAccount";
 import { useWhyNot } from "../shell/me";
 import "../account/account.css";
+import { useStay } from "../parts/useStay";
 
 const route = getRouteApi("/p/$project/workflows");
 
@@ -24,7 +25,7 @@ export function WorkflowsPage() {
   const { t } = useSay();
   const { project } = route.useParams();
   const search = route.useSearch();
-  const go = route.useNavigate();
+  const go = useStay(route.useNavigate());
   const workflows = useQuery(workflowOverviewQuery(project));
   const why = useWhyNot(project)("editor");
   useFresh("overview");

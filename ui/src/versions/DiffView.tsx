@@ -5,6 +5,7 @@ import { ArrowLeft } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
+import { useStay } from "../parts/useStay";
 import { diffViews } from "../search";
 import { DiffList } from "./DiffList";
 import { nameOf } from "./name";
@@ -25,7 +26,7 @@ interface Props {
 /** DiffView shows what differs between two versions: as a list, as a graph and as text. */
 export function DiffView({ project, workflow, from, to }: Props) {
   const { t } = useSay();
-  const go = route.useNavigate();
+  const go = useStay(route.useNavigate());
   const { as = "fields" } = route.useSearch();
   const diff = useQuery(diffQuery(project, workflow, from, to));
   return (

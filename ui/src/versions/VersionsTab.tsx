@@ -10,6 +10,7 @@ import type { components } from "../api/schema";
 import { useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { Ago } from "../parts/Times";
+import { useStay } from "../parts/useStay";
 import { DiffView } from "./DiffView";
 import { nameOf } from "./name";
 import { RestoreDialog } from "./RestoreDialog";
@@ -35,7 +36,7 @@ export function VersionsTab(props: Props) {
 
 function List({ project, workflow, latest, draft, mayEdit }: Props) {
   const { t } = useSay();
-  const go = route.useNavigate();
+  const go = useStay(route.useNavigate());
   const versions = useQuery(versionsQuery(project, workflow));
   const [restoring, setRestoring] = useState<number>();
   const [picked, setPicked] = useState<{ from?: string; to?: string }>({});

@@ -1,6 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import type { Problem } from "../../domain/document/validate";
+import { useStay } from "../../parts/useStay";
 import type { Field } from "./schema";
 import { type Tab, tabFrom, tabOf } from "./sections";
 import type { Wish } from "./useFieldWish";
@@ -10,7 +11,7 @@ const route = getRouteApi("/p/$project/w/$workflow/edit");
 /** usePart keeps the open part of a form in the address, and opens the one in which a wished field stands. */
 export function usePart(of: "task" | "workflow", fields: readonly Field[], wish: Wish | undefined) {
   const search = route.useSearch();
-  const go = route.useNavigate();
+  const go = useStay(route.useNavigate());
   const tab = tabFrom(search.tab, of);
   const [open, setOpen] = useState(false);
   const setTab = (next: Tab) => void go({ search: (s) => ({ ...s, tab: next === "what" ? undefined : next }), replace: true });

@@ -1,5 +1,6 @@
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
+import { useStay } from "../../parts/useStay";
 import { editorSearch } from "../../search";
 import { useDoc, useDocument } from "../context";
 
@@ -21,7 +22,7 @@ export function useOpened(): string | undefined {
 export function useTaskInURL(): void {
   const doc = useDocument();
   const router = useRouter();
-  const go = route.useNavigate();
+  const go = useStay(route.useNavigate());
   const { task: opened } = route.useSearch();
   const chosen = useDoc((s) => (s.history.selection.tasks.length === 1 ? s.history.selection.tasks[0] : undefined));
   const inAddress = useRef<string>(undefined);

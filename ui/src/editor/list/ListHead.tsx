@@ -2,6 +2,7 @@ import { ActionIcon, Button, Select } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
 import { ArrowDown, ArrowUp, Plus, Trash2 } from "lucide-react";
 import { useSay } from "../../i18n";
+import { useStay } from "../../parts/useStay";
 import { type Sort, sorts } from "./rows";
 
 const route = getRouteApi("/p/$project/w/$workflow/edit");
@@ -20,7 +21,7 @@ interface Props {
 /** ListHead filters and orders the list, and does what is done with the rows that are chosen. */
 export function ListHead({ shown, all, chosen, filter, sort, onAdd, onRemove, onMove }: Props) {
   const { t } = useSay();
-  const go = route.useNavigate();
+  const go = useStay(route.useNavigate());
   const data = sorts.map((value) => ({ value, label: t(`list.sort.${value}`) }));
   return (
     <div className="list-head">

@@ -8,6 +8,7 @@ import { useEffect, useRef, useState } from "react";
 import { taskTypesQuery } from "../../api/queries";
 import type { Problem } from "../../domain/document/validate";
 import { useSay } from "../../i18n";
+import { useStay } from "../../parts/useStay";
 import { useDoc, useDocument } from "../context";
 import type { Document } from "../document";
 import { askServer } from "./ask";
@@ -126,7 +127,7 @@ function Row({ problem, go, line, role }: { problem: Problem; go: (p: Problem) =
 function useGo(): (problem: Problem) => void {
   const doc = useDocument();
   const { view = "canvas" } = route.useSearch();
-  const navigate = route.useNavigate();
+  const navigate = useStay(route.useNavigate());
   return (problem) => {
     if (problem.task !== undefined) doc.select([problem.task]);
     else if (doc.state.reading.good) doc.select([]);

@@ -6,6 +6,7 @@ import { useState } from "react";
 import { projectsQuery } from "../../api/queries";
 import { useSay } from "../../i18n";
 import { StartDialog, type StartFrom } from "../../parts/StartDialog";
+import { useStay } from "../../parts/useStay";
 import { useDoc, useDocument } from "../context";
 import type { Origin } from "../origin";
 import { useDirty, useSaved, useSaving } from "./context";
@@ -19,7 +20,7 @@ export function RunMenu({ origin }: { origin: Origin }) {
   const doc = useDocument();
   const saving = useSaving();
   const dirty = useDirty();
-  const go = route.useNavigate();
+  const go = useStay(route.useNavigate());
   const projects = useQuery(projectsQuery);
   const role = projects.data?.find((p) => p.name === origin.project)?.role;
   const chosen = useDoc((s) => s.history.selection.tasks);

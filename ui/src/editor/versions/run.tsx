@@ -8,6 +8,7 @@ import { isFinalTask } from "../../domain/states";
 import { useSay, word } from "../../i18n";
 import { useLiveInstance } from "../../live/live";
 import { StateIcon } from "../../parts/StateIcon";
+import { useStay } from "../../parts/useStay";
 import type { Origin } from "../origin";
 
 const route = getRouteApi("/p/$project/w/$workflow/edit");
@@ -27,7 +28,7 @@ export function RunStrip({ origin }: { origin: Origin }) {
 
 function Strip({ id, origin }: { id: string; origin: Origin }) {
   const { t } = useSay();
-  const go = route.useNavigate();
+  const go = useStay(route.useNavigate());
   const instance = useQuery(instanceQuery(id));
   const states = useRunStates();
   useLiveInstance(id);
