@@ -11,15 +11,16 @@ import (
 
 // NodeFace is a live process of the cluster as the API shows it.
 type NodeFace struct {
-	Name        string   `json:"name"`
-	Incarnation string   `json:"incarnation"`
-	Address     string   `json:"address,omitempty"`
-	Version     string   `json:"version"`
-	Groups      []string `json:"groups,omitempty"`
-	Slots       int      `json:"slots,omitempty"`
-	Weight      int      `json:"weight,omitempty"`
-	StartedAt   Time     `json:"started_at"`
-	Draining    string   `json:"draining,omitempty" doc:"Why it takes no work; absent: it does."`
+	Name        string            `json:"name"`
+	Incarnation string            `json:"incarnation"`
+	Address     string            `json:"address,omitempty"`
+	Version     string            `json:"version"`
+	Groups      []string          `json:"groups,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty" doc:"What tasks may ask for by worker_labels."`
+	Slots       int               `json:"slots,omitempty"`
+	Weight      int               `json:"weight,omitempty"`
+	StartedAt   Time              `json:"started_at"`
+	Draining    string            `json:"draining,omitempty" doc:"Why it takes no work; absent: it does."`
 }
 
 type nodeList struct{ Body List[NodeFace] }
@@ -54,7 +55,7 @@ func (s *Server) clusterRoutes() {
 }
 
 func nodeFace(n Node) NodeFace {
-	return NodeFace{Name: n.Name, Incarnation: n.Incarnation, Address: n.Address, Version: n.Version, Groups: n.Groups, Slots: n.Slots, Weight: n.Weight, StartedAt: Time(n.StartedAt), Draining: n.Draining}
+	return NodeFace{Name: n.Name, Incarnation: n.Incarnation, Address: n.Address, Version: n.Version, Groups: n.Groups, Labels: n.Labels, Slots: n.Slots, Weight: n.Weight, StartedAt: Time(n.StartedAt), Draining: n.Draining}
 }
 
 func (s *Server) listMasters(context.Context, *struct{}) (*nodeList, error) {

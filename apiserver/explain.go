@@ -139,7 +139,7 @@ func (s *Server) addLive(ctx context.Context, live []dag.Attempt, t sql.TaskRow)
 func explainCodes() []string {
 	codes := append(dag.ExplanationCodes(), "message", "output", "child", interval.CodeSatisfied, interval.CodeFirstRun, interval.CodeMissing,
 		interval.CodeOpen, interval.CodeFailure, interval.CodeGone, interval.CodeValue, interval.CodeAll, interval.CodeAny, interval.CodeHeld,
-		"no_master", "no_owner", "no_worker", "no_slots", "no_free_slot", "worker_gone", "held",
+		"no_master", "no_owner", "no_worker", "no_labelled_worker", "no_slots", "no_free_slot", "worker_gone", "held",
 		"holds_place", "place_ahead", "place_replaced",
 		"no_task_group", "task_group_full", "task_group_rate", "task_group_small", "task_group_stopped", "holds_task_group")
 	slices.Sort(codes)
@@ -212,8 +212,8 @@ func (s *Server) addQueues(ctx context.Context, row sql.InstanceRow, inst *dag.I
 			break // one is enough to know where to look
 		}
 	}
-	groups, asked := map[string]bool{}, map[string]bool{}
-	var order []string
+	var queues []Explanation
+	seen, asked := map[string]bool{}, map[string]bool{}
 	for i := range inst.Tasks {
 		if (task >= 0 && i != task) || inst.Tasks[i].State != dag.TaskReady || inst.InMaster(i) || inst.Delayed(i) {
 			continue
@@ -232,15 +232,13 @@ func (s *Server) addQueues(ctx context.Context, row sql.InstanceRow, inst *dag.I
 				continue
 			}
 		}
-		g := inst.GroupOf(i)
-		if !groups[g] {
-			groups[g] = true
-			order = append(order, g)
+		group, labels := inst.GroupOf(i), plan.Definition.Tasks[i].WorkerLabels
+		if key := group + "," + labels.String(); !seen[key] { // no name has a comma
+			seen[key] = true
+			queues = append(queues, s.groupState(group, labels))
 		}
 	}
-	for _, g := range order {
-		e.Causes = append(e.Causes, s.groupState(g))
-	}
+	e.Causes = append(e.Causes, queues...)
 	return nil
 }
 
@@ -252,22 +250,33 @@ func (s *Server) masterAlive(owner string) bool {
 	return slices.ContainsFunc(s.cfg.Cluster.Masters(), func(n Node) bool { return n.Name+":"+n.Incarnation == owner })
 }
 
-// groupState says in words whether a worker group can take work.
-func (s *Server) groupState(group string) Explanation {
-	workers, slots := 0, 0
+// groupState says in words whether a worker group can take work that asks for some labels.
+func (s *Server) groupState(group string, labels dag.Labels) Explanation {
+	alive, workers, slots := 0, 0, 0
 	for _, w := range s.cfg.Cluster.Workers() {
-		if slices.Contains(w.Groups, group) {
+		if !slices.Contains(w.Groups, group) {
+			continue
+		}
+		alive++
+		if labels.In(w.Labels) {
 			workers++
 			slots += w.Slots
 		}
 	}
 	args := map[string]string{"worker_group": group, "workers": fmt.Sprint(workers), "slots": fmt.Sprint(slots)}
+	with := ""
+	if len(labels) > 0 {
+		args["labels"] = labels.String()
+		with = " with " + args["labels"]
+	}
 	switch {
-	case workers == 0:
+	case alive == 0:
 		return Explanation{Code: "no_worker", Args: args, Text: fmt.Sprintf("no worker of group %q is alive", group)}
+	case workers == 0:
+		return Explanation{Code: "no_labelled_worker", Args: args, Text: fmt.Sprintf("no worker of group %q has %s", group, args["labels"])}
 	case slots == 0:
-		return Explanation{Code: "no_slots", Args: args, Text: fmt.Sprintf("the workers of group %q offer no slot", group)}
+		return Explanation{Code: "no_slots", Args: args, Text: fmt.Sprintf("the workers of group %q%s offer no slot", group, with)}
 	default:
-		return Explanation{Code: "no_free_slot", Args: args, Text: fmt.Sprintf("it waits for a free slot among the %d of group %q", slots, group)}
+		return Explanation{Code: "no_free_slot", Args: args, Text: fmt.Sprintf("it waits for a free slot among the %d of group %q%s", slots, group, with)}
 	}
 }

@@ -76,7 +76,7 @@ func (fixedCluster) Masters() []Node {
 }
 
 func (fixedCluster) Workers() []Node {
-	return []Node{{Name: "w1", Incarnation: "b1", Version: "1.0.0", Groups: []string{"default"}, Slots: 4, StartedAt: 1000}}
+	return []Node{{Name: "w1", Incarnation: "b1", Version: "1.0.0", Groups: []string{"default"}, Labels: map[string]string{"zone": "eu"}, Slots: 4, StartedAt: 1000}}
 }
 func (fixedCluster) CA() string { return "cafe" }
 

@@ -229,9 +229,10 @@ type Node struct {
 	Incarnation string
 	Address     string
 	Version     string
-	Groups      []string // of a worker
-	Slots       int      // of a worker
-	Weight      int      // of a master
+	Groups      []string          // of a worker
+	Labels      map[string]string // of a worker
+	Slots       int               // of a worker
+	Weight      int               // of a master
 	StartedAt   dag.Millis
 	Draining    string // why it takes no work; "": it does
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/sql"
@@ -161,23 +162,42 @@ func mismatch(name, workflow string) dag.FieldError {
 	}
 }
 
-// warnOfGroups says which tasks nobody could run now. One warning per group is enough to
+// warnOfGroups says which tasks nobody could run now. One warning per group, and per labels in it, is enough to
 // see it: the first task of it has it.
 func (s *Server) warnOfGroups(r *dag.Review) {
-	live := map[string]bool{}
-	for _, w := range s.cfg.Cluster.Workers() {
-		for _, g := range w.Groups {
-			live[g] = true
-		}
-	}
+	workers := s.cfg.Cluster.Workers()
+	known := map[string]bool{}
 	for i := range r.Definition.Tasks {
 		t := &r.Definition.Tasks[i]
-		// A start may send tasks of the default group elsewhere, and a wait takes no worker.
-		if t.WorkerGroup != dag.DefaultWorkerGroup && t.Type != dag.TypeWait && !t.Disabled && !live[t.WorkerGroup] {
-			live[t.WorkerGroup] = true
+		key := t.WorkerGroup + "," + t.WorkerLabels.String() // no name has a comma
+		// A wait takes no worker.
+		if t.Type == dag.TypeWait || t.Disabled || known[key] {
+			continue
+		}
+		known[key] = true
+		// A start may send tasks of the default group elsewhere.
+		anywhere := t.WorkerGroup == dag.DefaultWorkerGroup
+		alive, labelled := anywhere, len(t.WorkerLabels) == 0
+		for _, w := range workers {
+			if anywhere || slices.Contains(w.Groups, t.WorkerGroup) {
+				alive, labelled = true, labelled || t.WorkerLabels.In(w.Labels)
+			}
+		}
+		group, labels := shown(t.WorkerGroup), t.WorkerLabels.String()
+		switch {
+		case !alive:
+			if known[t.WorkerGroup] {
+				continue
+			}
+			known[t.WorkerGroup] = true
 			r.AddWarning(dag.FieldError{
-				Field: fmt.Sprintf("tasks[%d].worker_group", i), Code: dag.CodeNoWorker, Value: shown(t.WorkerGroup), Args: dag.Args{"task": t.Name, "group": t.WorkerGroup},
-				Message: fmt.Sprintf("no live worker is of the group %q: the task would wait for one", shown(t.WorkerGroup)),
+				Field: r.Field(i) + ".worker_group", Code: dag.CodeNoWorker, Value: group, Args: dag.Args{"task": t.Name, "group": t.WorkerGroup},
+				Message: fmt.Sprintf("no live worker is of the group %q: the task would wait for one", group),
+			})
+		case !labelled:
+			r.AddWarning(dag.FieldError{
+				Field: r.Field(i) + ".worker_labels", Code: dag.CodeNoLabels, Value: shown(labels), Args: dag.Args{"task": t.Name, "group": t.WorkerGroup, "labels": labels},
+				Message: fmt.Sprintf("no live worker of the group %q has %s: the task would wait for one", group, shown(labels)),
 			})
 		}
 	}

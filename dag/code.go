@@ -73,6 +73,7 @@ func Codes() []Code {
 		{CodeUncovered, true, "a branch task fails where no case holds, as it has no else", "task"},
 		{CodeNoEffect, true, "a task or a key that changes nothing", "task"},
 		{CodeNoWorker, true, "no live worker is of the task's group", "task, group"},
+		{CodeNoLabels, true, "no live worker of the task's group has the labels that it asks for", "task, group, labels"},
 		{CodeNoTaskGroup, true, "the project has no such task group", "task, group"},
 		{CodeNoSecret, true, "there is no such secret, neither in the project nor for all", "task, name"},
 		{CodeNoEnvironment, true, "the project has no such environment", "task, environment"},

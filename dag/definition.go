@@ -129,6 +129,7 @@ type Task struct {
 	Env          []EnvVar
 	Environment  string // a named set of variables of the project; empty for none
 	WorkerGroup  string
+	WorkerLabels Labels // that a worker of the group must have
 	TaskGroup    TaskGroup
 	Priority     Priority
 	Retry        Retry

@@ -63,12 +63,15 @@ func TestParseFillsInTheDefaults(t *testing.T) {
 	t.Parallel()
 	def, errs := Parse([]byte(tasksText(
 		"  - {name: a, type: shell, script: 'true', retry: {times: 2}, timeout: {after: 1h30m}}",
-		"  - {name: b, type: http, url: 'http://x', retry: {delays: [1s, 2m]}, timeout: {after: 0}, priority: lowest}",
+		"  - {name: b, type: http, url: 'http://x', retry: {delays: [1s, 2m]}, timeout: {after: 0}, priority: lowest, worker_labels: {zone: eu, cores: 8}}",
 	)), "yaml")
 	checkErrors(t, errs, nil)
 	a, b := def.Tasks[0], def.Tasks[1]
 	if def.OnFailure != OnFailureContinue || a.WorkerGroup != "default" || a.Priority != PriorityMedium || b.Priority != PriorityLowest {
 		t.Errorf("on_failure %q, worker_group %q, priorities %v and %v", def.OnFailure, a.WorkerGroup, a.Priority, b.Priority)
+	}
+	if a.WorkerLabels != nil || b.WorkerLabels.String() != "cores=8,zone=eu" {
+		t.Errorf("worker_labels %v and %v", a.WorkerLabels, b.WorkerLabels)
 	}
 	if a.Timeout != (Timeout{After: 90 * time.Minute, Action: TimeoutFail}) || b.Timeout.After != 0 {
 		t.Errorf("timeouts = %+v and %+v", a.Timeout, b.Timeout)

@@ -9,11 +9,12 @@ import (
 
 // The codes of warnings: what they say is certain, and forbidden it is not.
 const (
-	CodeUnknownVariable = "unknown_variable" // a script uses a variable that nothing sets
-	CodeNoEffect        = "no_effect"        // a task or a key that changes nothing
-	CodeNoWorker        = "no_worker"        // no live worker is of this group
-	CodeNoTaskGroup     = "no_task_group"    // the project has no such task group
-	CodeNoSecret        = "no_secret"        // there is no such secret, neither in the project nor for all
+	CodeUnknownVariable = "unknown_variable"   // a script uses a variable that nothing sets
+	CodeNoEffect        = "no_effect"          // a task or a key that changes nothing
+	CodeNoWorker        = "no_worker"          // no live worker is of this group
+	CodeNoLabels        = "no_labelled_worker" // no live worker of this group has these labels
+	CodeNoTaskGroup     = "no_task_group"      // the project has no such task group
+	CodeNoSecret        = "no_secret"          // there is no such secret, neither in the project nor for all
 )
 
 // Review is what there is to say of a text: all errors, and warnings.
@@ -52,6 +53,9 @@ func (r *Review) AddWarning(e FieldError) {
 	r.place(&e)
 	r.Warnings = document.Sort(append(r.Warnings, e))
 }
+
+// Field says where a task of the definition stands in the text.
+func (r *Review) Field(task int) string { return r.Definition.field(task) }
 
 func (r *Review) place(e *FieldError) {
 	if r.root != nil {
@@ -117,6 +121,7 @@ func (p *Plan) noEffect(i int) []FieldError {
 	add(t.Environment != "", "environment", "it runs no process")
 	add(t.WorkingDir != "", "working_dir", "it runs no process")
 	add(t.TaskGroup.Name != "" && p.inMaster(i), "task_group", "it takes no place")
+	add(len(t.WorkerLabels) > 0 && p.inMaster(i), "worker_labels", "it takes no worker")
 	if p.here(i) {
 		add(t.WorkerGroup != DefaultWorkerGroup, "worker_group", "it takes no worker")
 	}

@@ -88,12 +88,12 @@ func TestWhatHasNoEffectIsWarnedOf(t *testing.T) {
 name: w
 tasks:
   - {name: a, type: noop, outputs: [x], env: {A: b}}
-  - {name: b, type: wait, for: 1s, worker_group: g, working_dir: /srv}
+  - {name: b, type: wait, for: 1s, worker_group: g, worker_labels: {zone: eu}, working_dir: /srv}
   - {name: c, type: noop, needs: [b]}
 `)
 	want := []string{
 		"tasks[0] no_effect a", "tasks[0].outputs no_effect ", "tasks[0].env no_effect ",
-		"tasks[1].worker_group no_effect ", "tasks[1].working_dir no_effect ",
+		"tasks[1].worker_group no_effect ", "tasks[1].worker_labels no_effect ", "tasks[1].working_dir no_effect ",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)

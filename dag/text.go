@@ -41,6 +41,7 @@ type taskCommon struct {
 	Env          document.Entries[document.Text] `json:"env" rule:"max=1000" editor:"map" advanced:"true" doc:"Environment variables of the task. ${name} is replaced by a parameter or an output."`
 	Environment  string                          `json:"environment" advanced:"true" doc:"The environment of the project whose variables the task sees; where nothing is said, that of the workflow."`
 	WorkerGroup  string                          `json:"worker_group" default:"default" editor:"worker_group" doc:"The group of workers that may run the task."`
+	WorkerLabels document.Entries[document.Text] `json:"worker_labels" rule:"max=32" editor:"map" advanced:"true" doc:"Labels that a worker of the group must have to run the task, each with its value."`
 	Priority     string                          `json:"priority" rule:"enum=highest|high|medium|low|lowest" default:"medium" advanced:"true" doc:"Which tasks of a worker group go first."`
 	TaskGroup    *taskGroupText                  `json:"task_group" editor:"task_group" advanced:"true" doc:"The group of the project whose places the task takes while it runs."`
 	Retry        *retryText                      `json:"retry" editor:"retry" doc:"When a failed attempt is followed by another one."`

@@ -10,13 +10,14 @@ import (
 
 // compensateCommon is what undoing a task has, whatever its type.
 type compensateCommon struct {
-	Type        string                          `json:"type" rule:"required" doc:"What kind of task undoes it."`
-	Env         document.Entries[document.Text] `json:"env" rule:"max=1000" editor:"map" advanced:"true" doc:"Environment variables. ${name} is replaced by a parameter or an output, also one of the task that is undone."`
-	WorkerGroup string                          `json:"worker_group" default:"default" editor:"worker_group" doc:"The group of workers that may run it."`
-	Priority    string                          `json:"priority" rule:"enum=highest|high|medium|low|lowest" default:"medium" advanced:"true" doc:"Which tasks of a worker group go first."`
-	Retry       *retryText                      `json:"retry" editor:"retry" doc:"When a failed attempt is followed by another one."`
-	Timeout     *timeoutText                    `json:"timeout" editor:"timeout" doc:"How long an attempt may run."`
-	WorkingDir  string                          `json:"working_dir" rule:"max=4096" pattern:"^(/|\\$\\{)" advanced:"true" doc:"A folder on the worker, as an absolute path."`
+	Type         string                          `json:"type" rule:"required" doc:"What kind of task undoes it."`
+	Env          document.Entries[document.Text] `json:"env" rule:"max=1000" editor:"map" advanced:"true" doc:"Environment variables. ${name} is replaced by a parameter or an output, also one of the task that is undone."`
+	WorkerGroup  string                          `json:"worker_group" default:"default" editor:"worker_group" doc:"The group of workers that may run it."`
+	WorkerLabels document.Entries[document.Text] `json:"worker_labels" rule:"max=32" editor:"map" advanced:"true" doc:"Labels that a worker of the group must have to run it, each with its value."`
+	Priority     string                          `json:"priority" rule:"enum=highest|high|medium|low|lowest" default:"medium" advanced:"true" doc:"Which tasks of a worker group go first."`
+	Retry        *retryText                      `json:"retry" editor:"retry" doc:"When a failed attempt is followed by another one."`
+	Timeout      *timeoutText                    `json:"timeout" editor:"timeout" doc:"How long an attempt may run."`
+	WorkingDir   string                          `json:"working_dir" rule:"max=4096" pattern:"^(/|\\$\\{)" advanced:"true" doc:"A folder on the worker, as an absolute path."`
 }
 
 // compensateText is a compensation with the keys of its type, which stand flat beside the others.
@@ -120,6 +121,8 @@ func (c *compensateText) task(field string, of *Task, i int) (Task, []FieldError
 		}
 	}
 	var more []FieldError
+	out.WorkerLabels, more = labels(field+".worker_labels", c.WorkerLabels)
+	errs = append(errs, more...)
 	out.Env, more = variables(field+".env", c.Env)
 	return out, append(errs, more...)
 }

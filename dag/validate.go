@@ -98,6 +98,8 @@ func (t *taskText) task(field string, out *Task) []FieldError {
 		}
 	}
 	var more []FieldError
+	out.WorkerLabels, more = labels(field+".worker_labels", t.WorkerLabels)
+	errs = append(errs, more...)
 	out.TaskGroup, more = t.TaskGroup.taskGroup(field, priority)
 	errs = append(errs, more...)
 	out.Params, more = params(field+".params", t.Params, true)

@@ -163,6 +163,19 @@ var wrongTexts = []struct {
 		{5, "tasks[2].compensate.script", "invalid", "time expressions"},
 		{5, "tasks[2].compensate.raw", "unknown_field", "raw"},
 	}},
+	{"worker_labels", tasksText(
+		"  - {name: a, type: noop, worker_labels: {zone: eu/1, .disk: ssd, gpu: ''}}",
+		"  - {name: b, type: noop, worker_labels: [zone]}",
+		"  - {name: c, type: noop, worker_labels: {zone: [eu]}}",
+		"  - {name: d, type: shell, script: x, compensate: {type: shell, script: y, worker_labels: {zone: ' eu'}}}",
+	), []wrong{
+		{3, "tasks[0].worker_labels.zone", "invalid_name", "'/'"},
+		{3, "tasks[0].worker_labels[\".disk\"]", "invalid_name", "begin with"},
+		{3, "tasks[0].worker_labels.gpu", "required", ""},
+		{4, "tasks[1].worker_labels", "wrong_type", "a map"},
+		{5, "tasks[2].worker_labels.zone", "wrong_type", "a text"},
+		{6, "tasks[3].compensate.worker_labels.zone", "invalid_name", "begin with"},
+	}},
 	{"delay, queue_timeout and on_lost", tasksText(
 		"  - {name: a, type: noop, delay: 31d, queue_timeout: 5m, on_lost: wait}",
 		"  - {name: b, type: noop, delay: -1s, queue_timeout: {action: kill}, on_lost: true}",

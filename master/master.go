@@ -257,12 +257,12 @@ type dispatcher struct{ *dispatch.Dispatcher }
 
 func (d dispatcher) Offer(w engine.Work) (rpc.Process, bool) {
 	grant, ok := d.Dispatcher.Offer(dispatch.Item{
-		Key: dispatch.Key{Instance: w.Instance, Task: w.Task}, Group: w.Group,
+		Key: dispatch.Key{Instance: w.Instance, Task: w.Task}, Group: w.Group, Labels: w.Labels,
 		InstancePriority: w.InstancePriority, TaskPriority: w.TaskPriority, ReadyAt: w.ReadyAt, AvoidWorker: w.AvoidWorker,
 	})
 	return grant.Worker, ok
 }
 
-func (d dispatcher) Withdraw(group string, instance int64, task int) {
-	d.Dispatcher.Withdraw(group, dispatch.Key{Instance: instance, Task: task})
+func (d dispatcher) Withdraw(w engine.Work) {
+	d.Dispatcher.Withdraw(dispatch.Key{Instance: w.Instance, Task: w.Task}, w.Group, w.Labels)
 }

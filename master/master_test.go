@@ -172,6 +172,7 @@ func (s *site) tasks(id int64) string {
 type worker struct {
 	node, incarnation string
 	groups            []string
+	labels            map[string]string
 	slots             int32
 	running           []*rpc.Running
 	run               func(d *rpc.Dispatch) []*rpc.Report
@@ -204,7 +205,7 @@ func (s *site) join(w *worker, addr string) (stop func()) {
 		s.t.Fatal(err)
 	}
 	w.stream, w.seen, w.acks, w.changed = stream, map[string]int{}, map[int64]string{}, make(chan struct{}, 1)
-	hello := &rpc.Hello{Worker: w.node, Incarnation: w.incarnation, Groups: w.groups, Slots: w.slots, Running: w.running}
+	hello := &rpc.Hello{Worker: w.node, Incarnation: w.incarnation, Groups: w.groups, Labels: w.labels, Slots: w.slots, Running: w.running}
 	if err := stream.Send(&rpc.WorkerMessage{Hello: hello, Ask: w.slots}); err != nil {
 		s.t.Fatal(err)
 	}

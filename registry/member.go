@@ -47,16 +47,17 @@ func ParseRole(text string) (Role, error) {
 // Member is one process in one role, as the others see it. Its JSON is read by older
 // and newer versions: fields are only added, and unknown ones are skipped.
 type Member struct {
-	Role        Role     `json:"role"`
-	Node        string   `json:"node"`
-	Incarnation string   `json:"incarnation"`        // random per boot
-	Address     string   `json:"address,omitempty"`  // of the gRPC server, host:port
-	Version     string   `json:"version,omitempty"`  // of the binary
-	Groups      []string `json:"groups,omitempty"`   // worker groups
-	Slots       int      `json:"slots,omitempty"`    // attempts that a worker runs at once
-	Weight      int      `json:"weight,omitempty"`   // a master's share of the command slots
-	StartedAt   int64    `json:"started_at"`         // UTC milliseconds
-	Draining    string   `json:"draining,omitempty"` // not empty: takes no new work, and why
+	Role        Role              `json:"role"`
+	Node        string            `json:"node"`
+	Incarnation string            `json:"incarnation"`        // random per boot
+	Address     string            `json:"address,omitempty"`  // of the gRPC server, host:port
+	Version     string            `json:"version,omitempty"`  // of the binary
+	Groups      []string          `json:"groups,omitempty"`   // worker groups
+	Labels      map[string]string `json:"labels,omitempty"`   // of a worker, by name
+	Slots       int               `json:"slots,omitempty"`    // attempts that a worker runs at once
+	Weight      int               `json:"weight,omitempty"`   // a master's share of the command slots
+	StartedAt   int64             `json:"started_at"`         // UTC milliseconds
+	Draining    string            `json:"draining,omitempty"` // not empty: takes no new work, and why
 
 	// Takeover tells Join that the caller can prove every other incarnation of the
 	// node dead: it holds the lock of the node's data folder. It is never stored.

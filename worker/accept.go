@@ -18,7 +18,7 @@ func (c *Core) Open(l Link) {
 	c.look()
 	c.opening[l] = c.boot
 	h := &rpc.Hello{
-		Worker: c.cfg.Node, Incarnation: c.cfg.Incarnation, Predecessor: c.cfg.Predecessor, Groups: c.cfg.Groups,
+		Worker: c.cfg.Node, Incarnation: c.cfg.Incarnation, Predecessor: c.cfg.Predecessor, Groups: c.cfg.Groups, Labels: c.cfg.Labels,
 		Slots: int32(c.cfg.Slots), Version: c.cfg.Version, Address: c.cfg.Address, TaskTypes: typeNames(),
 	}
 	for _, mark := range sorted(c.attempts) {

@@ -43,6 +43,7 @@ type Config struct {
 	Node, Incarnation string
 	Predecessor       string // incarnation whose data folder this process has taken over
 	Groups            []string
+	Labels            map[string]string // that tasks may ask for beside a group
 	Slots             int
 	DataDir           string // flocked by the worker while it runs
 	Version, Address  string // for people

@@ -429,6 +429,7 @@ func (p *parts) startHTTP(listener net.Listener, w web, api *apiserver.Server) e
 // work is what a worker is told beside who it is.
 type work struct {
 	groups    []string
+	labels    dag.Labels
 	slots     int
 	drainFor  time.Duration
 	keepTasks bool
@@ -448,11 +449,11 @@ func (p *parts) startWorker(w work) error {
 	runner.Shield()
 	dir := p.data.file(workerDir)
 	self := p.member(registry.Worker)
-	self.Groups, self.Slots = w.groups, w.slots
+	self.Groups, self.Labels, self.Slots = w.groups, w.labels, w.slots
 	place := &membership{reg: p.registry, log: p.log, member: self}
 	wk, err := worker.New(worker.Config{
 		Node: p.node, Incarnation: p.incarnation, Predecessor: p.predecessor,
-		Groups: w.groups, Slots: w.slots, DataDir: dir, Version: version(),
+		Groups: w.groups, Labels: w.labels, Slots: w.slots, DataDir: dir, Version: version(),
 		Masters: peers{p.registry, registry.Master}, Apiservers: peers{p.registry, registry.APIServer},
 		Dial:   dialer(w.certificate, registry.Master, registry.APIServer),
 		Runner: []string{exe, "runner", "--data", dir}, RunnerEnv: append(taskEnvironment(os.Environ()), failpoint.Environment()...),

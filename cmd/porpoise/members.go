@@ -162,7 +162,7 @@ func (m *members) list(role registry.Role) []apiserver.Node {
 	for i, n := range m.nodes[role] {
 		nodes[i] = apiserver.Node{
 			Name: n.Node, Incarnation: n.Incarnation, Address: n.Address, Version: n.Version,
-			Groups: n.Groups, Slots: n.Slots, Weight: n.Weight, StartedAt: dag.Millis(n.StartedAt), Draining: n.Draining,
+			Groups: n.Groups, Labels: n.Labels, Slots: n.Slots, Weight: n.Weight, StartedAt: dag.Millis(n.StartedAt), Draining: n.Draining,
 		}
 	}
 	return nodes

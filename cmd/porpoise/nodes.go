@@ -121,6 +121,10 @@ func runAPIServer(ctx context.Context, _ *cli, cfg *apiserverConfig) error {
 }
 
 func runWorker(ctx context.Context, _ *cli, cfg *workerConfig) error {
+	labels, wrong := labelsOf(cfg.Labels)
+	if len(wrong) > 0 {
+		return errors.Join(wrong...)
+	}
 	return serve(ctx, cfg.logging, "porpoise", func(ctx context.Context, p *parts) error {
 		if err := p.identify(cfg.Data, cfg.Node, "worker"); err != nil {
 			return err
@@ -133,7 +137,7 @@ func runWorker(ctx context.Context, _ *cli, cfg *workerConfig) error {
 			return err
 		}
 		err = p.startWorker(work{
-			groups: cfg.Groups, slots: cfg.Slots, drainFor: cfg.DrainFor, keepTasks: cfg.KeepTasks,
+			groups: cfg.Groups, labels: labels, slots: cfg.Slots, drainFor: cfg.DrainFor, keepTasks: cfg.KeepTasks,
 			heartbeat: cfg.settings(), leases: true, certificate: certificate,
 		})
 		if err != nil {

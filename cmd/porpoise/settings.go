@@ -390,6 +390,7 @@ type workerConfig struct {
 	JoinToken     string        `key:"join-token" about:"lets a new node in (porpoise token join worker)" secret:"yes"`
 	JoinTokenFile string        `key:"join-token-file" about:"file that holds the join token"`
 	Groups        []string      `key:"groups" about:"worker groups that this worker serves"`
+	Labels        []string      `key:"label" about:"NAME=VALUE that tasks may ask for by worker_labels; may be given again"`
 	Slots         int           `key:"slots" about:"attempts that run at once"`
 	DrainFor      time.Duration `key:"drain-for" about:"how long a stop waits for running tasks"`
 	KeepTasks     bool          `key:"keep-tasks" about:"leave running tasks to the runner at a stop, for the next start to adopt"`
@@ -412,6 +413,8 @@ func (c *workerConfig) Check() []error {
 	if len(c.Groups) == 0 {
 		wrong = append(wrong, fmt.Errorf("groups: name at least one"))
 	}
+	_, errs := labelsOf(c.Labels)
+	wrong = append(wrong, errs...)
 	for _, m := range c.Masters {
 		if _, err := checkAddress("masters", m); err != nil {
 			wrong = append(wrong, err)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/porpoise/porpoise/cmd/porpoise/client"
+	"github.com/porpoise/porpoise/dag"
 )
 
 func (c *cli) workersCommand() *cobra.Command {
@@ -30,9 +31,9 @@ func (c *cli) workersCommand() *cobra.Command {
 			}
 			rows := make([][]string, len(items))
 			for i, n := range items {
-				rows[i] = []string{n.Name, strings.Join(n.Groups, ","), fmt.Sprint(n.Slots), n.Version, at(n.StartedAt), n.Draining}
+				rows[i] = []string{n.Name, strings.Join(n.Groups, ","), dag.Labels(n.Labels).String(), fmt.Sprint(n.Slots), n.Version, at(n.StartedAt), n.Draining}
 			}
-			return c.show(items, []string{"WORKER", "GROUPS", "SLOTS", "VERSION", "STARTED", "DRAINING"}, rows)
+			return c.show(items, []string{"WORKER", "GROUPS", "LABELS", "SLOTS", "VERSION", "STARTED", "DRAINING"}, rows)
 		}),
 	}
 	cmd.AddCommand(c.drainCommand(), c.takeWorkCommand())
@@ -89,7 +90,7 @@ func (c *cli) showWorker(w client.WorkerDetail) error {
 		return c.json(w)
 	}
 	rows := [][]string{
-		{"groups", strings.Join(w.Groups, ",")}, {"slots", fmt.Sprint(w.Slots)}, {"version", w.Version}, {"started", at(w.StartedAt)},
+		{"groups", strings.Join(w.Groups, ",")}, {"labels", dag.Labels(w.Labels).String()}, {"slots", fmt.Sprint(w.Slots)}, {"version", w.Version}, {"started", at(w.StartedAt)},
 	}
 	if w.Draining != "" {
 		rows = append(rows, []string{"draining", w.Draining})

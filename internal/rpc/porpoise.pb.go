@@ -188,7 +188,8 @@ type Hello struct {
 	Version       string                 `protobuf:"bytes,6,opt,name=version,proto3" json:"version,omitempty"`
 	Address       string                 `protobuf:"bytes,7,opt,name=address,proto3" json:"address,omitempty"` // host name for people
 	TaskTypes     []string               `protobuf:"bytes,8,rep,name=task_types,json=taskTypes,proto3" json:"task_types,omitempty"`
-	Running       []*Running             `protobuf:"bytes,9,rep,name=running,proto3" json:"running,omitempty"` // attempts alive here, adopted ones too, and those over whose report waits: not lost
+	Running       []*Running             `protobuf:"bytes,9,rep,name=running,proto3" json:"running,omitempty"`                                                                          // attempts alive here, adopted ones too, and those over whose report waits: not lost
+	Labels        map[string]string      `protobuf:"bytes,30,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // what tasks may ask for beside a group; an older worker has none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -282,6 +283,13 @@ func (x *Hello) GetTaskTypes() []string {
 func (x *Hello) GetRunning() []*Running {
 	if x != nil {
 		return x.Running
+	}
+	return nil
+}
+
+func (x *Hello) GetLabels() map[string]string {
+	if x != nil {
+		return x.Labels
 	}
 	return nil
 }
@@ -2525,7 +2533,7 @@ const file_porpoise_proto_rawDesc = "" +
 	"\x06recall\x18\x03 \x01(\x05R\x06recall\x12-\n" +
 	"\areports\x18\x04 \x03(\v2\x13.porpoise.v1.ReportR\areports\x12%\n" +
 	"\x04tick\x18\x05 \x01(\v2\x11.porpoise.v1.TickR\x04tick\x12\x1a\n" +
-	"\bdraining\x18\x06 \x01(\tR\bdraining\"\x94\x02\n" +
+	"\bdraining\x18\x06 \x01(\tR\bdraining\"\x87\x03\n" +
 	"\x05Hello\x12\x16\n" +
 	"\x06worker\x18\x01 \x01(\tR\x06worker\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\tR\vincarnation\x12 \n" +
@@ -2536,7 +2544,11 @@ const file_porpoise_proto_rawDesc = "" +
 	"\aaddress\x18\a \x01(\tR\aaddress\x12\x1d\n" +
 	"\n" +
 	"task_types\x18\b \x03(\tR\ttaskTypes\x12.\n" +
-	"\arunning\x18\t \x03(\v2\x14.porpoise.v1.RunningR\arunning\"{\n" +
+	"\arunning\x18\t \x03(\v2\x14.porpoise.v1.RunningR\arunning\x126\n" +
+	"\x06labels\x18\x1e \x03(\v2\x1e.porpoise.v1.Hello.LabelsEntryR\x06labels\x1a9\n" +
+	"\vLabelsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"{\n" +
 	"\aRunning\x120\n" +
 	"\aattempt\x18\x01 \x01(\v2\x16.porpoise.v1.AttemptIDR\aattempt\x12\x1f\n" +
 	"\vowner_epoch\x18\x02 \x01(\x03R\n" +
@@ -2776,7 +2788,7 @@ func file_porpoise_proto_rawDescGZIP() []byte {
 	return file_porpoise_proto_rawDescData
 }
 
-var file_porpoise_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_porpoise_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_porpoise_proto_goTypes = []any{
 	(*AttemptID)(nil),        // 0: porpoise.v1.AttemptID
 	(*WorkerMessage)(nil),    // 1: porpoise.v1.WorkerMessage
@@ -2807,55 +2819,57 @@ var file_porpoise_proto_goTypes = []any{
 	(*LogHit)(nil),           // 26: porpoise.v1.LogHit
 	(*JoinRequest)(nil),      // 27: porpoise.v1.JoinRequest
 	(*JoinResponse)(nil),     // 28: porpoise.v1.JoinResponse
-	nil,                      // 29: porpoise.v1.Report.OutputsEntry
-	nil,                      // 30: porpoise.v1.Dispatch.EnvEntry
-	nil,                      // 31: porpoise.v1.Secrets.EnvEntry
+	nil,                      // 29: porpoise.v1.Hello.LabelsEntry
+	nil,                      // 30: porpoise.v1.Report.OutputsEntry
+	nil,                      // 31: porpoise.v1.Dispatch.EnvEntry
+	nil,                      // 32: porpoise.v1.Secrets.EnvEntry
 }
 var file_porpoise_proto_depIdxs = []int32{
 	2,  // 0: porpoise.v1.WorkerMessage.hello:type_name -> porpoise.v1.Hello
 	4,  // 1: porpoise.v1.WorkerMessage.reports:type_name -> porpoise.v1.Report
 	5,  // 2: porpoise.v1.WorkerMessage.tick:type_name -> porpoise.v1.Tick
 	3,  // 3: porpoise.v1.Hello.running:type_name -> porpoise.v1.Running
-	0,  // 4: porpoise.v1.Running.attempt:type_name -> porpoise.v1.AttemptID
-	0,  // 5: porpoise.v1.Report.attempt:type_name -> porpoise.v1.AttemptID
-	29, // 6: porpoise.v1.Report.outputs:type_name -> porpoise.v1.Report.OutputsEntry
-	3,  // 7: porpoise.v1.Tick.running:type_name -> porpoise.v1.Running
-	7,  // 8: porpoise.v1.MasterMessage.welcome:type_name -> porpoise.v1.Welcome
-	8,  // 9: porpoise.v1.MasterMessage.dispatches:type_name -> porpoise.v1.Dispatch
-	10, // 10: porpoise.v1.MasterMessage.kills:type_name -> porpoise.v1.Kill
-	11, // 11: porpoise.v1.MasterMessage.acks:type_name -> porpoise.v1.Ack
-	12, // 12: porpoise.v1.MasterMessage.tick:type_name -> porpoise.v1.TickReply
-	14, // 13: porpoise.v1.MasterMessage.waiting:type_name -> porpoise.v1.Waiting
-	0,  // 14: porpoise.v1.Dispatch.attempt:type_name -> porpoise.v1.AttemptID
-	30, // 15: porpoise.v1.Dispatch.env:type_name -> porpoise.v1.Dispatch.EnvEntry
-	9,  // 16: porpoise.v1.Dispatch.secrets:type_name -> porpoise.v1.Secrets
-	31, // 17: porpoise.v1.Secrets.env:type_name -> porpoise.v1.Secrets.EnvEntry
-	0,  // 18: porpoise.v1.Kill.attempt:type_name -> porpoise.v1.AttemptID
-	13, // 19: porpoise.v1.TickReply.verdicts:type_name -> porpoise.v1.Verdict
-	0,  // 20: porpoise.v1.Verdict.attempt:type_name -> porpoise.v1.AttemptID
-	18, // 21: porpoise.v1.Committed.changes:type_name -> porpoise.v1.Change
-	17, // 22: porpoise.v1.Committed.figures:type_name -> porpoise.v1.MasterFigures
-	15, // 23: porpoise.v1.Committed.hint:type_name -> porpoise.v1.Hint
-	0,  // 24: porpoise.v1.LogQuery.attempt:type_name -> porpoise.v1.AttemptID
-	20, // 25: porpoise.v1.LogQuery.search:type_name -> porpoise.v1.LogSearch
-	24, // 26: porpoise.v1.LogAnswer.gap:type_name -> porpoise.v1.LogGap
-	25, // 27: porpoise.v1.LogAnswer.found:type_name -> porpoise.v1.LogFound
-	22, // 28: porpoise.v1.LogAnswer.figures:type_name -> porpoise.v1.WorkerFigures
-	23, // 29: porpoise.v1.WorkerFigures.heartbeat:type_name -> porpoise.v1.HeartbeatFigures
-	26, // 30: porpoise.v1.LogFound.hits:type_name -> porpoise.v1.LogHit
-	1,  // 31: porpoise.v1.Master.Work:input_type -> porpoise.v1.WorkerMessage
-	15, // 32: porpoise.v1.Master.Watch:input_type -> porpoise.v1.Hint
-	27, // 33: porpoise.v1.Master.Join:input_type -> porpoise.v1.JoinRequest
-	21, // 34: porpoise.v1.Logs.Serve:input_type -> porpoise.v1.LogAnswer
-	6,  // 35: porpoise.v1.Master.Work:output_type -> porpoise.v1.MasterMessage
-	16, // 36: porpoise.v1.Master.Watch:output_type -> porpoise.v1.Committed
-	28, // 37: porpoise.v1.Master.Join:output_type -> porpoise.v1.JoinResponse
-	19, // 38: porpoise.v1.Logs.Serve:output_type -> porpoise.v1.LogQuery
-	35, // [35:39] is the sub-list for method output_type
-	31, // [31:35] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	29, // 4: porpoise.v1.Hello.labels:type_name -> porpoise.v1.Hello.LabelsEntry
+	0,  // 5: porpoise.v1.Running.attempt:type_name -> porpoise.v1.AttemptID
+	0,  // 6: porpoise.v1.Report.attempt:type_name -> porpoise.v1.AttemptID
+	30, // 7: porpoise.v1.Report.outputs:type_name -> porpoise.v1.Report.OutputsEntry
+	3,  // 8: porpoise.v1.Tick.running:type_name -> porpoise.v1.Running
+	7,  // 9: porpoise.v1.MasterMessage.welcome:type_name -> porpoise.v1.Welcome
+	8,  // 10: porpoise.v1.MasterMessage.dispatches:type_name -> porpoise.v1.Dispatch
+	10, // 11: porpoise.v1.MasterMessage.kills:type_name -> porpoise.v1.Kill
+	11, // 12: porpoise.v1.MasterMessage.acks:type_name -> porpoise.v1.Ack
+	12, // 13: porpoise.v1.MasterMessage.tick:type_name -> porpoise.v1.TickReply
+	14, // 14: porpoise.v1.MasterMessage.waiting:type_name -> porpoise.v1.Waiting
+	0,  // 15: porpoise.v1.Dispatch.attempt:type_name -> porpoise.v1.AttemptID
+	31, // 16: porpoise.v1.Dispatch.env:type_name -> porpoise.v1.Dispatch.EnvEntry
+	9,  // 17: porpoise.v1.Dispatch.secrets:type_name -> porpoise.v1.Secrets
+	32, // 18: porpoise.v1.Secrets.env:type_name -> porpoise.v1.Secrets.EnvEntry
+	0,  // 19: porpoise.v1.Kill.attempt:type_name -> porpoise.v1.AttemptID
+	13, // 20: porpoise.v1.TickReply.verdicts:type_name -> porpoise.v1.Verdict
+	0,  // 21: porpoise.v1.Verdict.attempt:type_name -> porpoise.v1.AttemptID
+	18, // 22: porpoise.v1.Committed.changes:type_name -> porpoise.v1.Change
+	17, // 23: porpoise.v1.Committed.figures:type_name -> porpoise.v1.MasterFigures
+	15, // 24: porpoise.v1.Committed.hint:type_name -> porpoise.v1.Hint
+	0,  // 25: porpoise.v1.LogQuery.attempt:type_name -> porpoise.v1.AttemptID
+	20, // 26: porpoise.v1.LogQuery.search:type_name -> porpoise.v1.LogSearch
+	24, // 27: porpoise.v1.LogAnswer.gap:type_name -> porpoise.v1.LogGap
+	25, // 28: porpoise.v1.LogAnswer.found:type_name -> porpoise.v1.LogFound
+	22, // 29: porpoise.v1.LogAnswer.figures:type_name -> porpoise.v1.WorkerFigures
+	23, // 30: porpoise.v1.WorkerFigures.heartbeat:type_name -> porpoise.v1.HeartbeatFigures
+	26, // 31: porpoise.v1.LogFound.hits:type_name -> porpoise.v1.LogHit
+	1,  // 32: porpoise.v1.Master.Work:input_type -> porpoise.v1.WorkerMessage
+	15, // 33: porpoise.v1.Master.Watch:input_type -> porpoise.v1.Hint
+	27, // 34: porpoise.v1.Master.Join:input_type -> porpoise.v1.JoinRequest
+	21, // 35: porpoise.v1.Logs.Serve:input_type -> porpoise.v1.LogAnswer
+	6,  // 36: porpoise.v1.Master.Work:output_type -> porpoise.v1.MasterMessage
+	16, // 37: porpoise.v1.Master.Watch:output_type -> porpoise.v1.Committed
+	28, // 38: porpoise.v1.Master.Join:output_type -> porpoise.v1.JoinResponse
+	19, // 39: porpoise.v1.Logs.Serve:output_type -> porpoise.v1.LogQuery
+	36, // [36:40] is the sub-list for method output_type
+	32, // [32:36] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_porpoise_proto_init() }
@@ -2869,7 +2883,7 @@ func file_porpoise_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_porpoise_proto_rawDesc), len(file_porpoise_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   32,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -3,7 +3,8 @@
 // asks, one per worker in turn, so that work spreads evenly and no worker gets more
 // than it wants. It owns the ready tasks that found no ask and the asks that found no
 // task; it never talks to a worker or the store. engine offers it tasks; link tells
-// it of workers; it keeps one worker group from holding up another.
+// it of workers; it keeps one worker group, and within a group the tasks that ask for some
+// labels, from holding up others.
 package dispatch
 
 import (
@@ -22,15 +23,16 @@ type Key struct {
 	Task     int
 }
 
-// Item is one ready task. Items of a group are given out in the order instance
+// Item is one ready task. Of the items that a worker may have, it gets them in the order instance
 // priority, task priority, age, key.
 type Item struct {
 	Key
 	Group            string
+	Labels           dag.Labels // that the worker must have beside its group
 	InstancePriority dag.Priority
 	TaskPriority     dag.Priority
 	ReadyAt          dag.Millis
-	// AvoidWorker is the node that gets the item only while its group has no worker of another one.
+	// AvoidWorker is the node that gets the item only while no worker of another one may have it.
 	AvoidWorker string
 }
 
@@ -51,17 +53,23 @@ type Core struct {
 	workers map[rpc.Process]*worker
 }
 
+// group is a worker group. Tasks that ask for different labels wait in different queues, so that an ask looks at no
+// task that its worker can't have; its price is one look at each queue, of which there are as many as the
+// waiting tasks name sets of labels.
 type group struct {
-	queue queue
-	ring  []*worker // the workers of the group, in the order in which they came
-	turn  int       // index into ring of who is asked first
+	queues map[string]*queue // by the text of the labels; none is empty
+	ring   []*worker         // its workers; who was offered a task longest ago stands first
 }
 
 type worker struct {
 	rpc.Process
 	groups []string
+	labels map[string]string
 	asks   int
 }
+
+// may says that a worker of the group has the labels of an item.
+func (w *worker) may(item *Item) bool { return item.Labels.In(w.labels) }
 
 // NewCore returns a Core without workers or tasks.
 func NewCore() *Core {
@@ -69,10 +77,10 @@ func NewCore() *Core {
 }
 
 // Join adds a worker with no asks. A worker that is known is first removed; the grants are of tasks that
-// waited for it alone in groups that it is no longer in.
-func (c *Core) Join(who rpc.Process, groups []string) []Grant {
+// waited for it alone in groups that it is no longer in, or by labels that it no longer has.
+func (c *Core) Join(who rpc.Process, groups []string, labels map[string]string) []Grant {
 	left := c.remove(who)
-	w := &worker{Process: who, groups: slices.Clone(groups)}
+	w := &worker{Process: who, groups: slices.Clone(groups), labels: maps.Clone(labels)}
 	c.workers[who] = w
 	for _, name := range w.groups {
 		g := c.group(name)
@@ -96,9 +104,6 @@ func (c *Core) remove(who rpc.Process) []string {
 		g := c.groups[name]
 		i := slices.Index(g.ring, w)
 		g.ring = slices.Delete(g.ring, i, i+1)
-		if g.turn > i {
-			g.turn--
-		}
 		c.tidy(name)
 	}
 	return w.groups
@@ -109,7 +114,7 @@ func (c *Core) serve(names []string) []Grant {
 	var grants []Grant
 	for _, name := range names {
 		g := c.groups[name]
-		if g == nil || len(g.queue.items) == 0 {
+		if g == nil || len(g.queues) == 0 {
 			continue
 		}
 		for _, w := range slices.Clone(g.ring) {
@@ -134,42 +139,42 @@ func (c *Core) Ask(who rpc.Process, n int) []Grant {
 	}
 	var grants []Grant
 	for ; n > 0; n-- {
-		name, at := c.first(w)
-		if name == "" {
+		q, at := c.first(w)
+		if q == nil {
 			w.asks += n
 			break
 		}
-		item := heap.Remove(&c.groups[name].queue, at).(Item)
-		grants = append(grants, Grant{Item: item, Worker: who})
-		c.tidy(name)
+		grants = append(grants, Grant{Item: c.take(q, at), Worker: who})
 	}
 	return grants
 }
 
-// first returns the group, and the place in its queue, of the first task that a worker may have.
-func (c *Core) first(w *worker) (best string, at int) {
+// first returns the queue, and the place in it, of the first task that a worker may have; nil where there is none.
+func (c *Core) first(w *worker) (best *queue, at int) {
 	for _, name := range w.groups {
 		g := c.groups[name]
-		if g == nil {
-			continue
-		}
-		i := g.first(w.Node)
-		if i >= 0 && (best == "" || before(g.queue.items[i], c.groups[best].queue.items[at])) {
-			best, at = name, i
+		for _, q := range g.queues {
+			if !w.may(&q.items[0]) {
+				continue
+			}
+			i := g.first(q, w.Node)
+			if i >= 0 && (best == nil || before(q.items[i], best.items[at])) {
+				best, at = q, i
+			}
 		}
 	}
 	return best, at
 }
 
-// first returns the place of the first task that a node may have, or -1.
-func (g *group) first(node string) int {
+// first returns the place in a queue of the first task that a node may have, or -1.
+func (g *group) first(q *queue, node string) int {
 	best := -1
-	for i := range g.queue.items {
+	for i := range q.items {
 		switch {
-		case g.avoids(&g.queue.items[i], node):
+		case g.avoids(&q.items[i], node):
 		case i == 0:
 			return 0
-		case best < 0 || before(g.queue.items[i], g.queue.items[best]):
+		case best < 0 || before(q.items[i], q.items[best]):
 			best = i
 		}
 	}
@@ -178,7 +183,18 @@ func (g *group) first(node string) int {
 
 // avoids says that an item waits for another node than this one.
 func (g *group) avoids(item *Item, node string) bool {
-	return item.AvoidWorker != "" && item.AvoidWorker == node && slices.ContainsFunc(g.ring, func(w *worker) bool { return w.Node != node })
+	return item.AvoidWorker != "" && item.AvoidWorker == node &&
+		slices.ContainsFunc(g.ring, func(w *worker) bool { return w.Node != node && w.may(item) })
+}
+
+// take removes the task at a place of a queue.
+func (c *Core) take(q *queue, at int) Item {
+	item := heap.Remove(q, at).(Item)
+	if len(q.items) == 0 {
+		delete(c.groups[item.Group].queues, item.Labels.String())
+		c.tidy(item.Group)
+	}
+	return item
 }
 
 // Recall takes back up to n asks of a worker and returns how many there were.
@@ -192,36 +208,41 @@ func (c *Core) Recall(who rpc.Process, n int) int {
 	return n
 }
 
-// Offer gives a ready task to the next worker of its group that asks, or queues it.
+// Offer gives a ready task to the next worker that asks and may have it, or queues it.
 // An item that is queued already stays where it is.
 func (c *Core) Offer(item Item) (Grant, bool) {
 	g := c.group(item.Group)
-	for range g.ring {
-		if c.held {
-			break
-		}
-		w := g.ring[g.turn%len(g.ring)]
-		g.turn = (g.turn + 1) % len(g.ring)
-		if w.asks > 0 && !g.avoids(&item, w.Node) {
-			w.asks--
-			return Grant{Item: item, Worker: w.Process}, true
+	if !c.held {
+		for i, w := range g.ring {
+			if w.asks > 0 && w.may(&item) && !g.avoids(&item, w.Node) {
+				w.asks--
+				g.ring = append(slices.Delete(g.ring, i, i+1), w)
+				return Grant{Item: item, Worker: w.Process}, true
+			}
 		}
 	}
-	if _, queued := g.queue.place[item.Key]; !queued {
-		heap.Push(&g.queue, item)
+	labels := item.Labels.String()
+	q := g.queues[labels]
+	if q == nil {
+		q = &queue{place: make(map[Key]int)}
+		g.queues[labels] = q
+	}
+	if _, queued := q.place[item.Key]; !queued {
+		heap.Push(q, item)
 	}
 	return Grant{}, false
 }
 
-// Withdraw takes a task out of the queue of its group, if it is there.
-func (c *Core) Withdraw(name string, key Key) {
-	g := c.groups[name]
+// Withdraw takes a task that was offered out of its queue, if it is there.
+func (c *Core) Withdraw(key Key, group string, labels dag.Labels) {
+	g := c.groups[group]
 	if g == nil {
 		return
 	}
-	if i, ok := g.queue.place[key]; ok {
-		heap.Remove(&g.queue, i)
-		c.tidy(name)
+	if q := g.queues[labels.String()]; q != nil {
+		if i, ok := q.place[key]; ok {
+			c.take(q, i)
+		}
 	}
 }
 
@@ -256,28 +277,53 @@ func (c *Core) Release() []Grant {
 	return grants
 }
 
-// Queued returns how many tasks of each group wait for an ask.
-func (c *Core) Queued() map[string]int {
-	queued := make(map[string]int)
+// Groups returns the groups in which tasks wait for an ask, in the order of their names.
+func (c *Core) Groups() []string {
+	var names []string
 	for name, g := range c.groups {
-		if len(g.queue.items) > 0 {
-			queued[name] = len(g.queue.items)
+		if len(g.queues) > 0 {
+			names = append(names, name)
 		}
 	}
-	return queued
+	slices.Sort(names)
+	return names
 }
 
-// Members returns the workers of a group, in the order in which they came.
-func (c *Core) Members(name string) []rpc.Process {
+// Waiting returns how many tasks of a group wait that a worker of it may have.
+func (c *Core) Waiting(name string, who rpc.Process) int {
+	g, w, n := c.groups[name], c.workers[who], 0
+	if g == nil || w == nil || !slices.Contains(w.groups, name) {
+		return 0
+	}
+	for _, q := range g.queues {
+		if w.may(&q.items[0]) {
+			n += len(q.items)
+		}
+	}
+	return n
+}
+
+// Members returns the workers of a group that have some labels, who was offered a task longest ago first.
+func (c *Core) Members(name string, labels dag.Labels) []rpc.Process {
 	g := c.groups[name]
 	if g == nil {
 		return nil
 	}
-	members := make([]rpc.Process, len(g.ring))
-	for i, w := range g.ring {
-		members[i] = w.Process
+	var members []rpc.Process
+	for _, w := range g.ring {
+		if labels.In(w.labels) {
+			members = append(members, w.Process)
+		}
 	}
 	return members
+}
+
+// Queued returns how many tasks of a group wait that ask for the same labels.
+func (c *Core) Queued(name string, labels dag.Labels) int {
+	if g := c.groups[name]; g != nil && g.queues[labels.String()] != nil {
+		return len(g.queues[labels.String()].items)
+	}
+	return 0
 }
 
 // Asks returns how many asks of a worker are unused.
@@ -291,7 +337,7 @@ func (c *Core) Asks(who rpc.Process) int {
 func (c *Core) group(name string) *group {
 	g := c.groups[name]
 	if g == nil {
-		g = &group{queue: queue{place: make(map[Key]int)}}
+		g = &group{queues: make(map[string]*queue)}
 		c.groups[name] = g
 	}
 	return g
@@ -299,7 +345,7 @@ func (c *Core) group(name string) *group {
 
 // tidy forgets a group that has neither workers nor tasks, so that made-up names do not pile up.
 func (c *Core) tidy(name string) {
-	if g := c.groups[name]; g != nil && len(g.ring) == 0 && len(g.queue.items) == 0 {
+	if g := c.groups[name]; g != nil && len(g.ring) == 0 && len(g.queues) == 0 {
 		delete(c.groups, name)
 	}
 }

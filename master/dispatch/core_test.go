@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -24,7 +25,7 @@ func TestFiveTasksOverFiveIdleWorkersIsOneEach(t *testing.T) {
 	c := NewCore()
 	for i := range 5 {
 		who := rpc.Process{Node: fmt.Sprint("w", i)}
-		c.Join(who, []string{"default"})
+		c.Join(who, []string{"default"}, nil)
 		c.Ask(who, 5)
 	}
 	got := map[string]int{}
@@ -50,7 +51,7 @@ func TestQueuedTasksGoByPriorityThenAge(t *testing.T) {
 		c.Offer(it)
 	}
 	who := rpc.Process{Node: "w"}
-	c.Join(who, []string{"g"})
+	c.Join(who, []string{"g"}, nil)
 	var order []int64
 	for _, grant := range c.Ask(who, 4) {
 		order = append(order, grant.Item.Instance)
@@ -64,7 +65,7 @@ func TestAGroupWithoutWorkersHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	c := NewCore()
 	who := rpc.Process{Node: "w"}
-	c.Join(who, []string{"busy"})
+	c.Join(who, []string{"busy"}, nil)
 	c.Ask(who, 1)
 	for i := range 100 {
 		if _, ok := c.Offer(item(i, "empty")); ok {
@@ -82,14 +83,26 @@ func TestNoAskIsLostOrDoubled(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := NewCore()
 		groups := []string{"a", "b", "c"}
+		has := rapid.SampledFrom([]dag.Labels{nil, {"zone": "eu"}, {"zone": "us"}, {"disk": "ssd"}, {"zone": "eu", "disk": "ssd"}})
+		wants := rapid.SampledFrom([]dag.Labels{nil, nil, {"zone": "eu"}, {"disk": "ssd"}, {"zone": "eu", "disk": "ssd"}, {"zone": "moon"}})
+		type member struct {
+			groups []string
+			labels dag.Labels
+		}
 		given := map[rpc.Process]int{} // asks that a worker should have left
-		memberOf := map[rpc.Process][]string{}
-		queued := map[Key]string{}
-		avoids := map[Key]string{} // the node that a task goes to only where nobody else is
+		members := map[rpc.Process]member{}
+		queued := map[Key]Item{}
 		next := 0
-		others := func(group, node string) bool {
-			for who, of := range memberOf {
-				if who.Node != node && slices.Contains(of, group) {
+		may := func(who rpc.Process, it Item) bool {
+			m, known := members[who]
+			return known && slices.Contains(m.groups, it.Group) && it.Labels.In(m.labels)
+		}
+		avoided := func(who rpc.Process, it Item) bool {
+			if it.AvoidWorker != who.Node {
+				return false
+			}
+			for other := range members {
+				if other.Node != who.Node && may(other, it) {
 					return true
 				}
 			}
@@ -97,13 +110,14 @@ func TestNoAskIsLostOrDoubled(t *testing.T) {
 		}
 		take := func(grants []Grant) {
 			for _, g := range grants {
-				if queued[g.Item.Key] == "" {
+				it, waits := queued[g.Item.Key]
+				if !waits {
 					t.Fatalf("task %v was granted but did not wait", g.Item.Key)
 				}
-				if !slices.Contains(memberOf[g.Worker], g.Item.Group) {
-					t.Fatalf("worker %v of %v was granted a task of %s", g.Worker, memberOf[g.Worker], g.Item.Group)
+				if !may(g.Worker, it) {
+					t.Fatalf("worker %v of %v was granted a task of %s with %v", g.Worker, members[g.Worker], it.Group, it.Labels)
 				}
-				if node := avoids[g.Item.Key]; node == g.Worker.Node && others(g.Item.Group, node) {
+				if avoided(g.Worker, it) {
 					t.Fatalf("task %v was granted to the worker that it avoids", g.Item.Key)
 				}
 				delete(queued, g.Item.Key)
@@ -114,15 +128,15 @@ func TestNoAskIsLostOrDoubled(t *testing.T) {
 			who := rpc.Process{Node: fmt.Sprint("w", rapid.IntRange(0, 3).Draw(t, "worker"))}
 			switch rapid.IntRange(0, 6).Draw(t, "what") {
 			case 0:
-				memberOf[who] = rapid.SliceOfNDistinct(rapid.SampledFrom(groups), 1, 3, rapid.ID[string]).Draw(t, "groups")
-				given[who] = 0
-				take(c.Join(who, memberOf[who]))
+				m := member{rapid.SliceOfNDistinct(rapid.SampledFrom(groups), 1, 3, rapid.ID[string]).Draw(t, "groups"), has.Draw(t, "has")}
+				members[who], given[who] = m, 0
+				take(c.Join(who, m.groups, m.labels))
 			case 1:
-				delete(memberOf, who)
+				delete(members, who)
 				delete(given, who)
 				take(c.Leave(who))
 			case 2:
-				if n := rapid.IntRange(1, 3).Draw(t, "asks"); memberOf[who] != nil {
+				if n := rapid.IntRange(1, 3).Draw(t, "asks"); members[who].groups != nil {
 					given[who] += n
 					take(c.Ask(who, n))
 				}
@@ -130,41 +144,48 @@ func TestNoAskIsLostOrDoubled(t *testing.T) {
 				next++
 				it := item(next, rapid.SampledFrom(groups).Draw(t, "group"))
 				it.AvoidWorker = rapid.SampledFrom([]string{"", "", "w0", "w1"}).Draw(t, "avoid")
-				avoids[it.Key] = it.AvoidWorker
-				if grant, ok := c.Offer(it); ok {
-					queued[it.Key] = it.Group
+				it.Labels = wants.Draw(t, "wants")
+				grant, ok := c.Offer(it)
+				queued[it.Key] = it
+				if ok {
 					take([]Grant{grant})
-				} else {
-					queued[it.Key] = it.Group
 				}
 			case 5:
-				for key, group := range queued {
-					c.Withdraw(group, key)
+				for key, it := range queued {
+					c.Withdraw(key, it.Group, maps.Clone(it.Labels))
 					delete(queued, key)
 					break
 				}
 			case 6:
 				given[who] -= c.Recall(who, rapid.IntRange(1, 2).Draw(t, "recall"))
 			}
-			for who, asks := range given {
-				if memberOf[who] == nil {
-					continue
-				}
+			for who := range members {
+				asks := given[who]
 				if got := c.Asks(who); got != asks || asks < 0 {
 					t.Fatalf("asks of %v = %d, want %d", who, got, asks)
 				}
-				for key, group := range queued {
-					if asks > 0 && slices.Contains(memberOf[who], group) && (avoids[key] != who.Node || !others(group, who.Node)) {
-						t.Fatalf("task %v of %s waits while %v asks", key, group, who)
+				waiting := map[string]int{}
+				for key, it := range queued {
+					if !may(who, it) {
+						continue
+					}
+					waiting[it.Group]++
+					if asks > 0 && !avoided(who, it) {
+						t.Fatalf("task %v of %s with %v waits while %v asks", key, it.Group, it.Labels, who)
+					}
+				}
+				for _, name := range groups {
+					if got := c.Waiting(name, who); got != waiting[name] {
+						t.Fatalf("%d tasks of %s wait for %v, want %d", got, name, who, waiting[name])
 					}
 				}
 			}
-			total := 0
-			for _, n := range c.Queued() {
-				total += n
+			want := map[string]bool{}
+			for _, it := range queued {
+				want[it.Group] = true
 			}
-			if total != len(queued) {
-				t.Fatalf("%d tasks queued, want %d", total, len(queued))
+			if got := c.Groups(); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
+				t.Fatalf("tasks wait in %v, want %v", got, want)
 			}
 		}
 	})
@@ -174,7 +195,7 @@ func TestAHeldCoreGivesOutNothingUntilItsRelease(t *testing.T) {
 	t.Parallel()
 	c := NewCore()
 	for _, node := range []string{"w1", "w2"} {
-		c.Join(rpc.Process{Node: node}, []string{"g"})
+		c.Join(rpc.Process{Node: node}, []string{"g"}, nil)
 	}
 	c.Hold()
 	for i := range 3 {
@@ -200,8 +221,8 @@ func TestAnotherWorkerIsTriedWhileThereIsOne(t *testing.T) {
 	t.Parallel()
 	c := NewCore()
 	failed, other := rpc.Process{Node: "w1"}, rpc.Process{Node: "w2"}
-	c.Join(failed, []string{"g"})
-	c.Join(other, []string{"g"})
+	c.Join(failed, []string{"g"}, nil)
+	c.Join(other, []string{"g"}, nil)
 	c.Ask(failed, 2)
 	retried := item(1, "g")
 	retried.AvoidWorker = failed.Node

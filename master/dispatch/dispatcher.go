@@ -1,14 +1,13 @@
 package dispatch
 
 import (
-	"maps"
-	"slices"
 	"sync"
 
+	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/internal/rpc"
 )
 
-// Notice says that tasks of a group wait and that a worker of it should move asks here.
+// Notice says that tasks of a group wait that a worker may have, and that it should move asks here.
 type Notice struct {
 	Worker rpc.Process
 	Group  string
@@ -21,7 +20,7 @@ type Dispatcher struct {
 	// Deliver takes a grant of a task that had been queued: the owner of the instance
 	// must answer it by running the task or by Refuse.
 	Deliver func(Grant)
-	// Notify tells a worker that its group has tasks waiting.
+	// Notify tells a worker that tasks wait for it.
 	Notify func(Notice)
 
 	mu      sync.Mutex
@@ -57,19 +56,31 @@ func (d *Dispatcher) Release() {
 func New() *Dispatcher { return &Dispatcher{core: NewCore()} }
 
 // Join adds a worker with no asks and tells it at once of what waits.
-func (d *Dispatcher) Join(who rpc.Process, groups []string) {
+func (d *Dispatcher) Join(who rpc.Process, groups []string, labels map[string]string) {
 	d.mu.Lock()
-	grants := d.given(d.core.Join(who, groups))
-	queued := d.core.Queued()
+	grants := d.given(d.core.Join(who, groups, labels))
+	var notices []Notice
+	for _, name := range groups {
+		notices = append(notices, d.notices(name, who)...)
+	}
 	d.mu.Unlock()
 	for _, grant := range grants {
 		d.Deliver(grant)
 	}
-	for _, name := range groups {
-		if queued[name] > 0 {
-			d.Notify(Notice{Worker: who, Group: name, Count: queued[name]})
+	for _, n := range notices {
+		d.Notify(n)
+	}
+}
+
+// notices are what workers of a group are told of it; those for whom nothing waits are told nothing.
+func (d *Dispatcher) notices(group string, members ...rpc.Process) []Notice {
+	var notices []Notice
+	for _, who := range members {
+		if n := d.core.Waiting(group, who); n > 0 {
+			notices = append(notices, Notice{Worker: who, Group: group, Count: n})
 		}
 	}
+	return notices
 }
 
 // Leave removes a worker, and delivers the tasks that waited for it.
@@ -114,8 +125,8 @@ func (d *Dispatcher) Recall(who rpc.Process, n int) int {
 	return d.core.Recall(who, n)
 }
 
-// Offer returns a grant for a ready task, or queues it and tells the group's workers
-// when it is the first that waits.
+// Offer returns a grant for a ready task, or queues it and tells the workers that may have it
+// when it is the first of its kind that waits.
 func (d *Dispatcher) Offer(item Item) (Grant, bool) {
 	d.mu.Lock()
 	if d.stopped {
@@ -123,33 +134,27 @@ func (d *Dispatcher) Offer(item Item) (Grant, bool) {
 		return Grant{}, false
 	}
 	grant, ok := d.core.Offer(item)
-	var members []rpc.Process
-	count := 0
+	var notices []Notice
 	if !ok {
 		// The first that waits is news; so is each doubling, for workers that came in between.
-		count = len(d.core.groups[item.Group].queue.items)
-		if count&(count-1) == 0 {
-			members = d.core.Members(item.Group)
+		if count := d.core.Queued(item.Group, item.Labels); count&(count-1) == 0 {
+			notices = d.notices(item.Group, d.core.Members(item.Group, item.Labels)...)
 		}
 	}
 	d.mu.Unlock()
-	for _, who := range members {
-		d.Notify(Notice{Worker: who, Group: item.Group, Count: count})
+	for _, n := range notices {
+		d.Notify(n)
 	}
 	return grant, ok
 }
 
-// Remind tells the workers of every group with tasks that wait, since a notice counts
-// with them only for two seconds.
+// Remind tells the workers of what waits for them, since a notice counts with them only for
+// two seconds.
 func (d *Dispatcher) Remind() {
 	var notices []Notice
 	d.mu.Lock()
-	queued := d.core.Queued()
-	for _, group := range slices.Sorted(maps.Keys(queued)) {
-		count := queued[group]
-		for _, who := range d.core.Members(group) {
-			notices = append(notices, Notice{Worker: who, Group: group, Count: count})
-		}
+	for _, group := range d.core.Groups() {
+		notices = append(notices, d.notices(group, d.core.Members(group, nil)...)...)
 	}
 	d.mu.Unlock()
 	for _, n := range notices {
@@ -157,16 +162,9 @@ func (d *Dispatcher) Remind() {
 	}
 }
 
-// Withdraw takes a task out of its group's queue, if it is there.
-func (d *Dispatcher) Withdraw(group string, key Key) {
+// Withdraw takes a task that was offered out of its queue, if it is there.
+func (d *Dispatcher) Withdraw(key Key, group string, labels dag.Labels) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.core.Withdraw(group, key)
-}
-
-// Queued returns how many tasks of each group wait for an ask.
-func (d *Dispatcher) Queued() map[string]int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.core.Queued()
+	d.core.Withdraw(key, group, labels)
 }

@@ -179,7 +179,7 @@ func (e *Engine) drop(a *actor, t *commit) {
 	for _, action := range e.pending(a) {
 		switch action := action.(type) {
 		case dag.Enqueue:
-			e.Dispatcher.Withdraw(a.in.GroupOf(action.Task), a.in.ID, action.Task)
+			e.Dispatcher.Withdraw(e.work(a, action.Task))
 		case dag.Arm:
 			e.Alarms.Disarm(Alarm{a.in.ID, action.Timer})
 		default:

@@ -76,17 +76,18 @@ type Work struct {
 	Instance         int64
 	Task             int
 	Group            string
+	Labels           dag.Labels // that the worker must have beside its group
 	InstancePriority dag.Priority
 	TaskPriority     dag.Priority
 	ReadyAt          dag.Millis
-	AvoidWorker      string // the node that it goes to only where its group has no other; empty for none
+	AvoidWorker      string // the node that it goes to only where no other may have it; empty for none
 }
 
 // Dispatcher matches ready tasks with asking workers. A task that Offer does not place
 // at once comes back later through Engine.Assign.
 type Dispatcher interface {
 	Offer(work Work) (rpc.Process, bool)
-	Withdraw(group string, instance int64, task int)
+	Withdraw(work Work)
 	Refuse(worker rpc.Process)
 }
 

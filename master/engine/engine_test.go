@@ -81,8 +81,8 @@ func (b *bench) Offer(w Work) (rpc.Process, bool) {
 	return rpc.Process{Node: "w1", Incarnation: "x"}, !b.idle
 }
 
-func (b *bench) Withdraw(string, int64, int) {}
-func (b *bench) Refuse(rpc.Process)          { b.refused++ }
+func (b *bench) Withdraw(Work)      {}
+func (b *bench) Refuse(rpc.Process) { b.refused++ }
 func (b *bench) Dispatch(_ rpc.Process, message *rpc.Dispatch) {
 	b.dispatched = append(b.dispatched, message)
 }

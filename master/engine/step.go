@@ -171,7 +171,7 @@ func (e *Engine) place(a *actor, turn *commit) {
 			turn.granted = append(turn.granted, worker)
 			turn.fx.Add(fx)
 		case dag.Dequeue:
-			e.Dispatcher.Withdraw(a.in.GroupOf(action.Task), a.in.ID, action.Task)
+			e.Dispatcher.Withdraw(e.work(a, action.Task))
 		default:
 			// The other actions follow the commit.
 		}
@@ -184,9 +184,10 @@ func (e *Engine) place(a *actor, turn *commit) {
 }
 
 func (e *Engine) work(a *actor, task int) Work {
+	def := &a.plan.Definition.Tasks[task]
 	return Work{
-		Instance: a.in.ID, Task: task, Group: a.in.GroupOf(task),
-		InstancePriority: a.in.Priority, TaskPriority: a.plan.Definition.Tasks[task].Priority,
+		Instance: a.in.ID, Task: task, Group: a.in.GroupOf(task), Labels: def.WorkerLabels,
+		InstancePriority: a.in.Priority, TaskPriority: def.Priority,
 		ReadyAt: a.in.Tasks[task].ReadyAt, AvoidWorker: a.in.Tasks[task].AvoidWorker,
 	}
 }

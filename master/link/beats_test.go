@@ -25,10 +25,10 @@ func (e *engine) Report(_ context.Context, _ *rpc.Report, answer func(verdict, o
 
 type noAsks struct{}
 
-func (noAsks) Join(rpc.Process, []string)  {}
-func (noAsks) Leave(rpc.Process)           {}
-func (noAsks) Ask(rpc.Process, int)        {}
-func (noAsks) Recall(rpc.Process, int) int { return 0 }
+func (noAsks) Join(rpc.Process, []string, map[string]string) {}
+func (noAsks) Leave(rpc.Process)                             {}
+func (noAsks) Ask(rpc.Process, int)                          {}
+func (noAsks) Recall(rpc.Process, int) int                   { return 0 }
 
 // newTestLinks serves workers whose messages the test makes.
 func newTestLinks(now *time.Time) (*Links, *engine) {

@@ -33,7 +33,7 @@ type Attempts interface {
 
 // Asks hears how much work workers want.
 type Asks interface {
-	Join(worker rpc.Process, groups []string)
+	Join(worker rpc.Process, groups []string, labels map[string]string)
 	Leave(worker rpc.Process)
 	Ask(worker rpc.Process, n int)
 	Recall(worker rpc.Process, n int) int
@@ -173,9 +173,9 @@ func (l *Links) Open(hello *rpc.Hello, cancel context.CancelCauseFunc) *Link {
 	open.out.add(func(m *rpc.MasterMessage) {
 		m.Welcome = &rpc.Welcome{Master: l.Self.Node, Incarnation: l.Self.Incarnation, Cluster: l.Cluster, Generation: l.Generation}
 	})
-	l.Asks.Join(open.worker, hello.GetGroups())
+	l.Asks.Join(open.worker, hello.GetGroups(), hello.GetLabels())
 	l.log.Info("worker linked", "worker", open.worker.Node, "incarnation", open.worker.Incarnation,
-		"groups", hello.GetGroups(), "slots", hello.GetSlots(), "running", len(hello.GetRunning()), "version", hello.GetVersion())
+		"groups", hello.GetGroups(), "labels", hello.GetLabels(), "slots", hello.GetSlots(), "running", len(hello.GetRunning()), "version", hello.GetVersion())
 	return open
 }
 

@@ -114,7 +114,7 @@ func listsAreSorted(t *testing.T, f Fixture) {
 func joinKeepsEveryField(t *testing.T, f Fixture) {
 	m := registry.Member{
 		Role: registry.Master, Node: "m1", Incarnation: "x", Address: "10.0.0.1:7000", Version: "1.2.3",
-		Groups: []string{"default", "gpu"}, Slots: 7, Weight: 3, StartedAt: 1700000000000, Takeover: true,
+		Groups: []string{"default", "gpu"}, Labels: map[string]string{"zone": "eu"}, Slots: 7, Weight: 3, StartedAt: 1700000000000, Takeover: true,
 	}
 	s := join(t, f.Registry, m)
 	m.Takeover = false

@@ -247,15 +247,16 @@ type Explanation struct {
 
 // Node is a live process of the cluster.
 type Node struct {
-	Name        string   `json:"name"`
-	Incarnation string   `json:"incarnation"`
-	Address     string   `json:"address,omitempty"`
-	Version     string   `json:"version"`
-	Groups      []string `json:"groups,omitempty"`
-	Slots       int      `json:"slots,omitempty"`
-	Weight      int      `json:"weight,omitempty"`
-	StartedAt   Time     `json:"started_at"`
-	Draining    string   `json:"draining,omitempty"`
+	Name        string            `json:"name"`
+	Incarnation string            `json:"incarnation"`
+	Address     string            `json:"address,omitempty"`
+	Version     string            `json:"version"`
+	Groups      []string          `json:"groups,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Slots       int               `json:"slots,omitempty"`
+	Weight      int               `json:"weight,omitempty"`
+	StartedAt   Time              `json:"started_at"`
+	Draining    string            `json:"draining,omitempty"`
 }
 
 // WorkerDetail is a worker with its figures; they are nil where the apiserver has none.

@@ -3920,6 +3920,10 @@ export interface components {
             draining?: string;
             groups?: string[] | null;
             incarnation: string;
+            /** @description What tasks may ask for by worker_labels. */
+            labels?: {
+                [key: string]: string;
+            };
             name: string;
             /** Format: int64 */
             slots?: number;
@@ -5361,6 +5365,10 @@ export interface components {
             figures?: components["schemas"]["WorkerFigures"];
             groups?: string[] | null;
             incarnation: string;
+            /** @description What tasks may ask for by worker_labels. */
+            labels?: {
+                [key: string]: string;
+            };
             name: string;
             /** Format: int64 */
             slots?: number;

@@ -18,6 +18,7 @@ const argsOf: Record<string, string>[] = [
   { task: "a", children: "4", ended: "2" },
   { task: "a", needs: "1" },
   { task: "a", reason: "when" },
+  { labels: "zone=eu" },
 ];
 
 describe("reasons", () => {

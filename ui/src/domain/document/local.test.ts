@@ -28,6 +28,7 @@ const serverOnly: readonly RegExp[] = [
   /outputs\[\d+\] duplicate_name$/,
   /^scripts: .*script required$/,
   /^wait: .*for required$/,
+  /^worker_labels: .*\.gpu required$/,
   /\.(then\[\d+\]|else\[\d+\]|when|join|condition) (unknown_task|duplicate_edge)$/,
   /^dynamic: .* duplicate_name$/,
   /^(compensate|raw scripts): .*\.compensate\./,

@@ -20,6 +20,7 @@ const ofTask: Readonly<Record<string, Tab>> = {
   when: "run",
   finally: "run",
   worker_group: "run",
+  worker_labels: "run",
   task_group: "run",
   environment: "run",
   priority: "run",

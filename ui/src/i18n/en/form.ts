@@ -237,6 +237,8 @@ export const form = {
   "form.help.env": `Environment variables of the task. \${name} is replaced by a parameter or an output.`,
   "form.field.worker_group": "Worker group",
   "form.help.worker_group": "The group of workers that may run the task.",
+  "form.field.worker_labels": "Worker labels",
+  "form.help.worker_labels": "Labels that a worker of the group must have to run the task, each with its value.",
   "form.field.priority": "Priority",
   "form.help.priority": "Which tasks of a worker group go first.",
   "form.field.working_dir": "Working folder",

@@ -88,6 +88,7 @@ export const text = {
   "text.p.no_secret": "there is no secret “{{name}}”, neither in the project nor for all projects",
   "text.p.no_environment": "the project has no environment “{{environment}}”",
   "text.p.no_task_group": "the project has no task group “{{group}}”",
+  "text.p.no_labelled_worker": "no worker in the group “{{group}}” has {{labels}} now",
   "text.p.no_worker": "no worker is in the group “{{group}}” now",
   "text.y.alias": "aliases (*name) are not allowed here: write the value out",
   "text.y.alias_form": "an anchor or alias needs a name, and nothing beside it",

@@ -235,6 +235,8 @@ export const form: Record<keyof typeof en, string> = {
   "form.help.env": `任务的环境变量。\${name} 会替换为参数或输出。`,
   "form.field.worker_group": "工作组",
   "form.help.worker_group": "可运行该任务的工作节点组。",
+  "form.field.worker_labels": "工作节点标签",
+  "form.help.worker_labels": "组内的工作节点须具有这些标签及其值，才能运行该任务。",
   "form.field.priority": "优先级",
   "form.help.priority": "同一工作组中哪些任务先运行。",
   "form.field.working_dir": "工作目录",

@@ -89,6 +89,7 @@ export const text: Record<keyof typeof en, string> = {
   "text.p.no_secret": "没有密钥“{{name}}”：项目中没有，也不是全局密钥",
   "text.p.no_environment": "项目中没有环境“{{environment}}”",
   "text.p.no_task_group": "项目中没有任务组“{{group}}”",
+  "text.p.no_labelled_worker": "工作组“{{group}}”中目前没有带 {{labels}} 标签的 worker",
   "text.p.no_worker": "工作组“{{group}}”中目前没有可用的 worker",
   "text.y.alias": "不允许使用别名（*名称）：请直接写出值",
   "text.y.alias_form": "锚点或别名必须有名称，且不能附带其他内容",
