@@ -102,7 +102,7 @@ export const journeys = {
     await server.api("PUT", "/projects/etl", {});
     await open(server, page, "&view=split");
     // The server has nothing against it, however soon it answers.
-    const sound = typed.replace("${extract.rows}", "3");
+    const sound = typed.replace(/\$\{extract\.rows\}/, "3");
     await write(page, sound);
     await node(page, "load").waitFor();
     await strip(page).getByText("YAML ok").waitFor();
