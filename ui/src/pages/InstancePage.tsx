@@ -22,7 +22,6 @@ import { useLiveInstance } from "../live/live";
 import { ActionDialog } from "../parts/ActionDialog";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { GanttChart } from "../parts/GanttChart";
-import { useStay } from "../parts/useStay";
 import type { Intent } from "../parts/verbs";
 import { type InstanceSearch, type InstanceTab, instanceTabs } from "../search";
 import { useKeys } from "../shell/keys";
@@ -52,7 +51,7 @@ export function InstancePage() {
 function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
   const { t } = useSay();
   const search = route.useSearch();
-  const go = useStay(route.useNavigate());
+  const go = route.useNavigate();
   const [intent, setIntent] = useState<Intent>();
   const id = instance.id;
   const live = isLive(instance.state);
