@@ -10,9 +10,6 @@ import (
 
 // A real node is killed with firings under way, and started again: none is missing.
 func TestNoFiringIsLostByAKill(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs a node for half a minute")
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	binary, err := site.Binary(ctx, "", t.TempDir())

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -14,6 +13,7 @@ import (
 
 	rules "github.com/porpoise/porpoise/dag/timer"
 	"github.com/porpoise/porpoise/sql"
+	"github.com/porpoise/porpoise/sql/sqltest"
 )
 
 // bench is a database with a project, a clock that stands still, and a receiver that notes who calls.
@@ -39,7 +39,7 @@ type call struct {
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{t: t, at: time.UnixMilli(1_700_000_000_500).UTC()}
-	store, err := sql.Open(t.Context(), sql.Config{DSN: "sqlite:" + filepath.Join(t.TempDir(), "p.db"), Relaxed: true, Now: b.now})
+	store, err := sql.Open(t.Context(), sql.Config{DSN: "sqlite:" + sqltest.SQLite(t), Relaxed: true, Now: b.now})
 	b.must(err)
 	t.Cleanup(func() { _ = store.Close() })
 	b.Store = store

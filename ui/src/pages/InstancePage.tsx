@@ -1,7 +1,7 @@
 import { Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useCallback, useMemo, useState } from "react";
+import { lazy, Suspense, useCallback, useMemo, useState } from "react";
 import type { Instance, InstanceEvent, Task } from "../api/client";
 import { neighboursQuery } from "../api/instances";
 import { attemptsQuery, eventsQuery, graphQuery, instanceQuery, layoutQuery, tasksQuery } from "../api/queries";
@@ -10,7 +10,6 @@ import { GraphView, type NodeState } from "../graph/GraphView";
 import { useRules } from "../graph/useRules";
 import { type Sentence, useSay } from "../i18n";
 import { Banner } from "../instance/Banner";
-import { Compare } from "../instance/Compare";
 import { EventTable } from "../instance/EventTable";
 import { InstanceHead } from "../instance/InstanceHead";
 import { Parameters } from "../instance/Parameters";
@@ -22,10 +21,12 @@ import { useLiveInstance } from "../live/live";
 import { ActionDialog } from "../parts/ActionDialog";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { GanttChart } from "../parts/GanttChart";
+import { useStay } from "../parts/useStay";
 import type { Intent } from "../parts/verbs";
 import { type InstanceSearch, type InstanceTab, instanceTabs } from "../search";
 import { useKeys } from "../shell/keys";
 
+const Compare = lazy(() => import("../instance/Compare").then((m) => ({ default: m.Compare })));
 const route = getRouteApi("/p/$project/r/$id");
 const words: Record<InstanceTab, Sentence> = {
   graph: "run.graph",
@@ -51,7 +52,7 @@ export function InstancePage() {
 function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
   const { t } = useSay();
   const search = route.useSearch();
-  const go = route.useNavigate();
+  const go = useStay(route.useNavigate());
   const [intent, setIntent] = useState<Intent>();
   const id = instance.id;
   const live = isLive(instance.state);
@@ -165,7 +166,9 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
             </History>
           </Tabs.Panel>
           <Tabs.Panel value="compare">
-            <Compare instance={instance} tasks={tasks} other={search.with} onOther={(x) => set({ with: x })} onChoose={choose} />
+            <Suspense fallback={<SkeletonRows />}>
+              <Compare instance={instance} tasks={tasks} other={search.with} onOther={(x) => set({ with: x })} onChoose={choose} />
+            </Suspense>
           </Tabs.Panel>
         </Tabs>
         {search.task !== undefined && (
