@@ -81,8 +81,10 @@ func Marks(root string) ([]string, error) {
 	return marks, err
 }
 
-// Left is where the attempt leaves its artifacts, Inputs where it finds what it uses.
-func (f *Folder) Left() string   { return filepath.Join(f.dir, leftName) }
+// Left is where the attempt leaves its artifacts.
+func (f *Folder) Left() string { return filepath.Join(f.dir, leftName) }
+
+// Inputs is where the attempt finds what it uses.
 func (f *Folder) Inputs() string { return filepath.Join(f.dir, inputsName) }
 
 // Delete takes the folder away with all that is in it.
