@@ -30,6 +30,7 @@ const serverOnly: readonly RegExp[] = [
   /^wait: .*for required$/,
   /\.(then\[\d+\]|else\[\d+\]|when|join|condition) (unknown_task|duplicate_edge)$/,
   /^dynamic: .* duplicate_name$/,
+  /^artifacts: /,
   /^(compensate|raw scripts): .*\.compensate\./,
 ];
 
