@@ -83,6 +83,7 @@ type Attempt struct {
 	Outputs      map[string]string `json:"outputs,omitempty"`
 	ChildID      ID                `json:"child_instance_id,omitempty" doc:"The child instance that the attempt of a sub_workflow task waits, or waited, for."`
 	CachedFrom   ID                `json:"cached_from_instance_id,omitempty" doc:"The instance whose outputs the attempt took over instead of running, of a task with a cache; it may have been deleted since."`
+	Artifacts    []Artifact        `json:"artifacts,omitempty" doc:"The files that it has left."`
 }
 
 // Event is one line of an instance's history.
@@ -109,6 +110,12 @@ type InstancePath struct {
 type TaskPath struct {
 	InstancePath
 	Task string `path:"task" maxLength:"512" doc:"The task's name."`
+}
+
+// AttemptPath names one attempt of a task.
+type AttemptPath struct {
+	TaskPath
+	Number string `path:"number" maxLength:"32" doc:"The attempt's number."`
 }
 
 type instanceAnswer struct {
@@ -351,7 +358,19 @@ func (s *Server) listAttempts(ctx context.Context, in *TaskPath) (*attemptList, 
 	if err != nil {
 		return nil, fmt.Errorf("list attempts: %w", err)
 	}
-	return &attemptList{Body: list(rows, "", attemptFace)}, nil
+	files, err := s.store.Artifacts(ctx, id, t.Index)
+	if err != nil {
+		return nil, fmt.Errorf("list artifacts: %w", err)
+	}
+	return &attemptList{Body: list(rows, "", func(r sql.AttemptRow) Attempt {
+		a := attemptFace(r)
+		for _, f := range files {
+			if f.Attempt == r.Number {
+				a.Artifacts = append(a.Artifacts, artifactFace(f))
+			}
+		}
+		return a
+	})}, nil
 }
 
 func (s *Server) listEvents(ctx context.Context, in *listEvents) (*eventList, error) {

@@ -44,8 +44,7 @@ type LogGap struct {
 
 // AttemptLog is what every route about one attempt's output is told.
 type AttemptLog struct {
-	TaskPath
-	Number string `path:"number" maxLength:"32" doc:"The attempt's number."`
+	AttemptPath
 	Stream string `query:"stream" enum:"stdout,stderr" doc:"Absent: both, as they came."`
 }
 
@@ -84,26 +83,32 @@ func (s *Server) logRoutes() {
 
 // attemptOf finds the attempt that a call is about, and the query for its output.
 func (s *Server) attemptOf(ctx context.Context, in *AttemptLog) (a sql.AttemptRow, q logs.Query, err error) {
+	a, err = s.attemptRow(ctx, &in.AttemptPath)
+	return a, logs.Query{Instance: a.InstanceID, Task: a.Task, Number: a.Number, Stream: in.Stream}, err
+}
+
+// attemptRow finds the attempt that a call is about.
+func (s *Server) attemptRow(ctx context.Context, in *AttemptPath) (a sql.AttemptRow, err error) {
 	id := callOf(ctx).instance.ID
 	number, ok := parseID(in.Number)
 	if !ok {
-		return a, q, badID("number", in.Number)
+		return a, badID("number", in.Number)
 	}
 	t, err := s.store.Task(ctx, id, in.Task)
 	if err != nil {
-		return a, q, fmt.Errorf("read task: %w", err)
+		return a, fmt.Errorf("read task: %w", err)
 	}
 	if number > int64(t.Attempts) {
 		if t.Attempts == 0 {
-			return a, q, problem(http.StatusNotFound, "the task has not been started yet: it is "+string(t.State))
+			return a, problem(http.StatusNotFound, "the task has not been started yet: it is "+string(t.State))
 		}
-		return a, q, problem(http.StatusNotFound, "the task has "+strconv.Itoa(t.Attempts)+" attempts")
+		return a, problem(http.StatusNotFound, "the task has "+strconv.Itoa(t.Attempts)+" attempts")
 	}
 	a, err = s.store.Attempt(ctx, id, t.Index, int(number))
 	if err != nil {
-		return a, q, fmt.Errorf("read attempt: %w", err)
+		return a, fmt.Errorf("read attempt: %w", err)
 	}
-	return a, logs.Query{Instance: id, Task: t.Index, Number: a.Number, Stream: in.Stream}, nil
+	return a, nil
 }
 
 func (s *Server) readLog(ctx context.Context, in *readLog) (*huma.StreamResponse, error) {

@@ -194,6 +194,7 @@ func (s *Server) route() error {
 	s.viewRoutes()
 	s.draftRoutes()
 	s.cacheRoutes()
+	s.artifactRoutes()
 	s.parameterRoutes()
 	s.cronRoutes()
 	s.scheduleRoutes()

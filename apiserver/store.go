@@ -134,6 +134,8 @@ type InstanceStore interface {
 	Task(ctx context.Context, instanceID int64, name string) (sql.TaskRow, error)
 	Attempts(ctx context.Context, instanceID int64, task int) ([]sql.AttemptRow, error)
 	Attempt(ctx context.Context, instanceID int64, task, number int) (sql.AttemptRow, error)
+	Artifacts(ctx context.Context, instanceID int64, task int) ([]sql.Artifact, error)
+	ArtifactChunk(ctx context.Context, a sql.Artifact, chunk int) ([]byte, error)
 	Events(ctx context.Context, instanceID, afterSeq int64, limit int) ([]sql.EventRow, error)
 	Approvals(ctx context.Context, projects []int64, all bool, page sql.Page) ([]sql.ApprovalRow, string, error)
 	Kept(ctx context.Context, instance int64) ([]sql.KeptTask, error)

@@ -126,6 +126,8 @@ type Task struct {
 	Compensates  int     // 1 + the index of the task that it undoes; 0 for tasks that undo none
 	Params       []Param // every Default is set: a task's params are values
 	Outputs      []string
+	Artifacts    []string // names of files and, with a slash at the end, of folders
+	Uses         []Use
 	Env          []EnvVar
 	Environment  string // a named set of variables of the project; empty for none
 	WorkerGroup  string

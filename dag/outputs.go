@@ -12,11 +12,11 @@ import (
 // workflow: each costs one walk over the graph.
 const maxSharedOutputs = 1_000
 
-// outputs says which tasks' outputs each task sees: those of all its ancestors. Only
-// tasks that declare outputs take part, one bit each, so that a graph without outputs
+// outputs says which tasks' outputs and artifacts each task sees: those of all its ancestors. Only
+// tasks that declare some take part, one bit each, so that a graph without outputs
 // costs nothing, and one of 10,000 tasks that all have some 12 MiB.
 type outputs struct {
-	producers []int // tasks that declare outputs, in topological order
+	producers []int // tasks that declare outputs or artifacts, in topological order
 	number    []int // per task: 1 + its place among producers, or 0
 	words     int   // per task
 	visible   []uint64
@@ -25,7 +25,7 @@ type outputs struct {
 func newOutputs(p *Plan) outputs {
 	o := outputs{number: make([]int, len(p.Pred))}
 	for _, t := range p.Order {
-		if len(p.Definition.Tasks[t].Outputs) > 0 {
+		if len(p.Definition.Tasks[t].Outputs)+len(p.Definition.Tasks[t].Artifacts) > 0 {
 			o.producers = append(o.producers, t)
 			o.number[t] = len(o.producers)
 		}
@@ -51,7 +51,7 @@ func newOutputs(p *Plan) outputs {
 
 func (o *outputs) row(task int) []uint64 { return o.visible[task*o.words : (task+1)*o.words] }
 
-// seenBy yields the tasks whose outputs a task sees, each after its own ancestors.
+// seenBy yields the tasks whose outputs, where they have some, a task sees, each after its own ancestors.
 func (o *outputs) seenBy(task int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if o.words == 0 {
@@ -67,7 +67,7 @@ func (o *outputs) seenBy(task int) iter.Seq[int] {
 	}
 }
 
-// sees tells whether a task sees the outputs of another one: of an ancestor.
+// sees tells whether a task sees the outputs and artifacts of another one: of an ancestor.
 func (o *outputs) sees(task, producer int) bool {
 	k := o.number[producer] - 1
 	return k >= 0 && o.row(task)[k/64]&(1<<(k%64)) != 0

@@ -62,6 +62,7 @@ func read(text []byte, format string) reading {
 		later = append(later, plan.checkOutputs()...)
 	}
 	later = append(later, checkReferences(def, plan, rules)...)
+	later = append(later, checkUses(def, plan)...)
 	errs = append(errs, document.Place(root, errs, distinct(later))...)
 	if len(errs) > 0 {
 		return reading{root: root, def: def, errs: document.Sort(errs)}

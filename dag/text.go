@@ -38,6 +38,8 @@ type taskCommon struct {
 	Finally      bool                            `json:"finally" advanced:"true" doc:"The task comes last: it starts once all others have ended, however they did."`
 	Params       document.Entries[paramText]     `json:"params" rule:"max=1000" editor:"params" doc:"Values of this task alone, by name. They go before outputs and workflow parameters of the same name."`
 	Outputs      []string                        `json:"outputs" rule:"max=100" pattern:"^[A-Za-z_][A-Za-z0-9_]*$" editor:"names" doc:"Names of values that the task gives to the tasks below it."`
+	Artifacts    []string                        `json:"artifacts" rule:"max=100" editor:"names" advanced:"true" doc:"Files that the task leaves below $PORPOISE_ARTIFACTS, and folders where the name ends with a slash. They are kept with its success, for the tasks below it and for people."`
+	Uses         []string                        `json:"uses" rule:"max=100" editor:"names" advanced:"true" doc:"Artifacts of tasks before this one, as task/artifact. It finds them below $PORPOISE_INPUTS."`
 	Env          document.Entries[document.Text] `json:"env" rule:"max=1000" editor:"map" advanced:"true" doc:"Environment variables of the task. ${name} is replaced by a parameter or an output."`
 	Environment  string                          `json:"environment" advanced:"true" doc:"The environment of the project whose variables the task sees; where nothing is said, that of the workflow."`
 	WorkerGroup  string                          `json:"worker_group" default:"default" editor:"worker_group" doc:"The group of workers that may run the task."`
@@ -56,8 +58,6 @@ type taskCommon struct {
 	Disabled     bool                            `json:"disabled" advanced:"true" doc:"The task is passed over and counts as done."`
 	Raw          bool                            `json:"raw" advanced:"true" doc:"Each ${name} and $[...] in the script is replaced in its text before it runs. A value becomes part of the program: better use variables."`
 	WorkingDir   string                          `json:"working_dir" rule:"max=4096" pattern:"^(/|\\$\\{)" advanced:"true" doc:"A folder on the worker, as an absolute path."`
-
-	Uses document.Later `json:"uses"`
 }
 
 // taskText is a task with the keys of its type, which stand flat beside the others.

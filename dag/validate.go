@@ -70,7 +70,7 @@ func (d *Definition) field(i int) string {
 func (t *taskText) task(field string, out *Task) []FieldError {
 	priority, _ := ParsePriority(t.Priority)
 	*out = Task{
-		Name: t.Name, Type: t.Type, Needs: t.Needs, Outputs: t.Outputs,
+		Name: t.Name, Type: t.Type, Needs: t.Needs, Outputs: t.Outputs, Artifacts: t.Artifacts,
 		WorkerGroup: t.WorkerGroup, Priority: priority,
 		Retry: t.Retry.retry(), Repeat: t.RepeatUntil.repeat(), Cache: t.Cache.cache(), Timeout: t.Timeout.timeout(),
 		Join: t.Join, When: t.When, Finally: t.Finally,
@@ -105,6 +105,9 @@ func (t *taskText) task(field string, out *Task) []FieldError {
 	out.Params, more = params(field+".params", t.Params, true)
 	errs = append(errs, more...)
 	errs = append(errs, checkOutputNames(field, t.Outputs)...)
+	out.Uses, more = uses(field+".uses", t.Uses)
+	errs = append(errs, more...)
+	errs = append(errs, checkArtifacts(field, out)...)
 	errs = append(errs, checkRepeat(field, out)...)
 	errs = append(errs, checkCache(field, out, t.Compensate != nil)...)
 	if giver, ok := t.spec.(interface{ outputs() []string }); ok {

@@ -12,8 +12,10 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/porpoise/porpoise/internal/egress"
+	"github.com/porpoise/porpoise/internal/guard"
 	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/internal/webhook"
+	"github.com/porpoise/porpoise/master/artifact"
 	"github.com/porpoise/porpoise/master/backfill"
 	"github.com/porpoise/porpoise/master/dispatch"
 	"github.com/porpoise/porpoise/master/engine"
@@ -42,6 +44,7 @@ type Store interface {
 	supervise.Store
 	notify.Store
 	timer.Store
+	artifact.Store
 	Holds
 	Sweeper
 	Pinger
@@ -113,6 +116,7 @@ type Master struct {
 	timers   *timer.Ringer
 	moments  *wheel.Wheel[sql.TimerKey] // of timers
 	links    *link.Links
+	depot    *artifact.Depot
 	watchers *watch.Watchers
 	alarms   *wheel.Wheel[engine.Alarm]
 	slots    *slot.Table
@@ -146,6 +150,7 @@ func New(c Config) *Master {
 		strays: &strays{tracker: failover.NewStrays()},
 	}
 	m.alarms = wheel.New(c.Now, m.fire)
+	m.depot = artifact.New(c.Store)
 	m.watchers = watch.New(hints{m}, m.log)
 	m.watchers.Figures = c.Figures
 	m.links = link.New(link.Config{
@@ -203,6 +208,16 @@ func New(c Config) *Master {
 
 // Work implements rpc.MasterServer for workers.
 func (m *Master) Work(stream rpc.Master_WorkServer) error { return m.links.Work(stream) }
+
+// KeepArtifacts implements rpc.MasterServer for workers.
+func (m *Master) KeepArtifacts(stream rpc.Master_KeepArtifactsServer) error {
+	return guard.Do(m.log, "keep artifacts", func() error { return m.depot.Keep(stream) })
+}
+
+// ReadArtifacts implements rpc.MasterServer for workers.
+func (m *Master) ReadArtifacts(query *rpc.ArtifactQuery, stream rpc.Master_ReadArtifactsServer) error {
+	return guard.Do(m.log, "read artifacts", func() error { return m.depot.Read(query, stream) })
+}
 
 // Watch implements rpc.MasterServer for apiservers.
 func (m *Master) Watch(stream rpc.Master_WatchServer) error { return m.watchers.Watch(stream) }

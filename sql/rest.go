@@ -12,6 +12,8 @@ import (
 var restTables = []struct{ name, by string }{
 	{"event", "seq"},
 	{"task_attempt", "task_index"},
+	{"artifact", "task_index"},
+	{"artifact_chunk", "task_index"},
 	{"task_instance", "task_index"},
 	{"task_item", "item_index"},
 	{"kept_task", "task_index"},
@@ -33,6 +35,9 @@ func (s *Store) sweepRests(ctx context.Context) (n int, err error) {
 	}
 	if len(rests) == 0 {
 		return 0, nil
+	}
+	if n, err = s.sweepChunks(ctx, rests); err != nil || n > 0 {
+		return n, err
 	}
 	if rests[0].events > maxRestRows {
 		n, err = s.sweepLarge(ctx, rests[0].instance)

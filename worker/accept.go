@@ -253,6 +253,10 @@ func (c *Core) beginProcess(a *attempt, d *rpc.Dispatch, process task.Process) {
 		Attempt: toRunner(a.id, a.epoch), Mark: a.mark, Argv: command.Argv, Script: command.Script,
 		Env: env, Dir: d.WorkingDir, Outputs: d.Outputs, Secrets: d.GetSecrets().GetValues(),
 	}
+	if d.GetFiles() != nil {
+		c.fetch(a, d.GetFiles())
+		return
+	}
 	c.enter(a)
 	if c.runner != nil { // else it goes out when there is one again
 		c.start(a)
@@ -332,6 +336,10 @@ func (c *Core) kill(a *attempt, stop *runner.Stop) {
 	a.kill = stop
 	if a.call != nil {
 		c.calls.Cancel(a.mark)
+		return
+	}
+	if a.moving != nothing {
+		c.carrier.Cancel(a.mark)
 		return
 	}
 	if c.runner != nil {

@@ -23,13 +23,16 @@ type attempt struct {
 	startedAt int64  // 0: not yet
 	grace     int64  // ms
 
-	start *runner.Start // nil for a call, and for one that was adopted
+	start *runner.Start // nil for a call, and for one that was adopted or is over
 	call  task.Call     // nil for a process
 	kill  *runner.Stop  // asked for
 	told  time.Duration // when its start was put into the outbox
 
-	until time.Duration // of a call: its deadline
-	lost  bool          // of a call: it passed
+	moving moving       // its artifacts
+	exit   *runner.Exit // of a process that is over, while what it has left is sent
+
+	until time.Duration // where the attempt is here: its deadline
+	lost  bool          // where the attempt is here: it passed
 	void  bool          // of an earlier generation of the cluster: nobody is to hear of it
 }
 

@@ -81,6 +81,8 @@ type Core struct {
 	forget  []string // ends that the outbox has once it is written
 	calls   Calls
 	callers []func() // calls that begin once their beginning is written
+	carrier Carrier
+	drops   []string // attempts whose folders go once their ends are written
 
 	ticked  time.Duration // 0: not yet
 	drift   time.Duration
@@ -116,21 +118,28 @@ type sentTick struct {
 // OpenDisk reads the records that an earlier process left, in order, and opens the disk.
 type OpenDisk func(each func(kind byte, data []byte) error) (Disk, error)
 
-// NewCore makes the state of a worker from its disk. calls may be nil: then such tasks are refused.
-func NewCore(cfg Config, disk OpenDisk, calls Calls) (*Core, error) {
+// Parts are what a Core works with. Calls and Carrier may be nil: then tasks that want them are refused.
+type Parts struct {
+	Disk    OpenDisk
+	Calls   Calls
+	Carrier Carrier
+}
+
+// NewCore makes the state of a worker from its disk.
+func NewCore(cfg Config, parts Parts) (*Core, error) {
 	if err := cfg.checkCore(); err != nil {
 		return nil, err
 	}
-	k, err := openKept(disk)
+	k, err := openKept(parts.Disk)
 	if err != nil {
 		return nil, err
 	}
 	c := &Core{
-		cfg: &cfg, log: cfg.Logger.Named("worker"), types: newTypes(&cfg, calls),
+		cfg: &cfg, log: cfg.Logger.Named("worker"), types: newTypes(&cfg, parts.Calls),
 		attempts: map[string]*attempt{}, finished: newRecent[string, *rpc.Report](maxFinished),
 		epochs: newRecent[int64, int64](maxEpochs), outbox: newOutbox(), kept: k, asks: newAsks(),
 		beats: heartbeat.New(cfg.Heartbeat), opening: map[Link]time.Duration{}, links: map[string]*open{},
-		toRun: &runner.Order{}, calls: calls, room: 1, pending: map[Link]*rpc.WorkerMessage{},
+		toRun: &runner.Order{}, calls: parts.Calls, carrier: parts.Carrier, room: 1, pending: map[Link]*rpc.WorkerMessage{},
 	}
 	c.look()
 	c.outbox.nextID = k.nextID
@@ -185,6 +194,7 @@ func (c *Core) Flush() {
 		c.callers = c.callers[:0]
 		c.toRun.Forget = append(c.toRun.Forget, c.forget...)
 		c.forget = c.forget[:0]
+		c.dropFolders()
 	}
 	c.flushRunner()
 	for _, node := range c.routes {
@@ -292,6 +302,9 @@ func (c *Core) own(a *attempt, owner string) {
 func (c *Core) finish(a *attempt, r *rpc.Report) {
 	delete(c.attempts, a.mark)
 	c.beats.Remove(a.mark)
+	if c.carrier != nil {
+		c.drops = append(c.drops, a.mark)
+	}
 	r.Attempt = a.id
 	if a.void {
 		c.bury(a, r)

@@ -98,7 +98,7 @@ func newBench(t testing.TB, change func(*Config)) *bench {
 	if change != nil {
 		change(&cfg)
 	}
-	core, err := NewCore(cfg, func(func(byte, []byte) error) (Disk, error) { return &b.disk, nil }, nil)
+	core, err := NewCore(cfg, Parts{Disk: func(func(byte, []byte) error) (Disk, error) { return &b.disk, nil }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -117,8 +117,8 @@ func (c *Core) endAll() time.Duration {
 	longest := time.Duration(0)
 	for _, mark := range sorted(c.attempts) {
 		a := c.attempts[mark]
-		if c.cfg.KeepTasks && a.call == nil {
-			continue
+		if c.cfg.KeepTasks && a.call == nil && a.moving != inputs {
+			continue // of one whose artifacts are sent the runner remembers the end
 		}
 		longest = max(longest, time.Duration(a.grace)*time.Millisecond)
 		c.giveBack(a)

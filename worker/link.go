@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/porpoise/porpoise/internal/failpoint"
@@ -29,6 +30,7 @@ const (
 // link is one stream to a master; what is to be sent is merged while the stream is busy.
 type link struct {
 	peer  Peer
+	conn  grpc.ClientConnInterface // for calls beside the stream
 	reset context.CancelFunc
 
 	wake chan struct{}
@@ -167,7 +169,7 @@ func (c *loop) serveLink(ctx context.Context, peer Peer) (welcomed bool, err err
 	if err != nil {
 		return false, fmt.Errorf("open stream: %w", err)
 	}
-	l := &link{peer: peer, reset: cancel, wake: make(chan struct{}, 1)}
+	l := &link{peer: peer, conn: conn, reset: cancel, wake: make(chan struct{}, 1)}
 	if !c.post(ctx, func(c *loop) { c.Open(l) }) {
 		return false, ctx.Err()
 	}

@@ -24,6 +24,7 @@ type loop struct {
 	isReady func()
 	client  *runner.Client // nil: not there
 	callers *callers
+	carrier *carrier
 	journal *journal.File
 }
 
@@ -32,11 +33,14 @@ func newLoop(cfg Config) (*loop, error) {
 	l.isReady = sync.OnceFunc(func() { close(l.ready) })
 	l.callers = &callers{loop: l, running: map[string]context.CancelCauseFunc{}}
 	var err error
-	l.Core, err = NewCore(cfg, func(each func(kind byte, data []byte) error) (Disk, error) {
+	if l.carrier, err = newCarrier(l, cfg.DataDir); err != nil {
+		return nil, err
+	}
+	l.Core, err = NewCore(cfg, Parts{Calls: l.callers, Carrier: l.carrier, Disk: func(each func(kind byte, data []byte) error) (Disk, error) {
 		file, err := journal.Open(filepath.Join(cfg.DataDir, "outbox.journal"), each)
 		l.journal = file
 		return file, err
-	}, l.callers)
+	}})
 	return l, err
 }
 

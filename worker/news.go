@@ -68,7 +68,7 @@ func (c *Core) attach(r Runner, attached *runner.Attached) {
 	}
 	for _, mark := range sorted(c.attempts) {
 		a := c.attempts[mark]
-		if a.call != nil {
+		if a.here() {
 			continue
 		}
 		if !alive[mark] && a.start != nil {
@@ -77,6 +77,9 @@ func (c *Core) attach(r Runner, attached *runner.Attached) {
 		if a.kill != nil {
 			c.toRun.Stops = append(c.toRun.Stops, a.kill)
 		}
+	}
+	if c.carrier != nil {
+		c.carrier.Retain(func(mark string) bool { return c.attempts[mark] != nil })
 	}
 	if len(c.attempts) > 0 {
 		c.log.Info("attempts adopted", "running", len(attached.Running), "ended", len(attached.Exits))
@@ -113,16 +116,28 @@ func (c *Core) started(s *runner.Started) {
 
 // ended takes the end of a process. The runner may forget it once the outbox has it.
 func (c *Core) ended(e *runner.Exit) {
-	c.forget = append(c.forget, e.Mark)
 	a := c.attempts[e.Mark]
+	if a != nil && a.moving == left {
+		return // said again, to a connection that was made anew
+	}
 	if a == nil {
 		if _, ok := c.finished.get(e.Mark); ok {
+			c.forget = append(c.forget, e.Mark)
 			return
 		}
 		a = &attempt{mark: e.Mark, id: fromRunner(e.Attempt)}
 	}
-	c.finish(a, &rpc.Report{
+	if e.State == "success" && !a.void && c.carrier != nil && c.carrier.Owes(e.Mark) {
+		c.send(a, e)
+		return
+	}
+	c.forget = append(c.forget, e.Mark)
+	c.finish(a, exitReport(e))
+}
+
+func exitReport(e *runner.Exit) *rpc.Report {
+	return &rpc.Report{
 		State: e.State, Reason: e.Reason, Message: e.Message, StartedAt: e.StartedAt, FinishedAt: e.FinishedAt,
 		ExitCode: e.ExitCode, Outputs: e.Outputs, Tail: e.Tail, LogBytes: e.LogBytes,
-	})
+	}
 }

@@ -10,8 +10,11 @@ import (
 	"github.com/porpoise/porpoise/worker/task"
 )
 
-// unpack puts what holds secrets where the task types look for it.
+// unpack puts what older workers must not find where the task types look for it.
 func unpack(d *rpc.Dispatch) {
+	if f := d.GetFiles(); f != nil {
+		d.Spec = f.Spec
+	}
 	s := d.GetSecrets()
 	if len(s.GetSpec()) > 0 {
 		d.Spec = s.Spec

@@ -157,7 +157,7 @@ func (c *Core) handLeases() {
 	}
 	var later map[string][]string
 	for _, mark := range sorted(c.attempts) {
-		if a := c.attempts[mark]; a.call == nil && c.book.Until(a.owner) > all {
+		if a := c.attempts[mark]; !a.here() && c.book.Until(a.owner) > all {
 			if later == nil {
 				later = map[string][]string{}
 			}
@@ -169,14 +169,14 @@ func (c *Core) handLeases() {
 	}
 }
 
-// endCalls ends the calls that nobody has counted on for the length of a lease.
+// endCalls ends the calls and transfers that nobody has counted on for the length of a lease.
 func (c *Core) endCalls() {
 	if !c.cfg.Leases {
 		return
 	}
 	for _, mark := range sorted(c.attempts) {
 		a := c.attempts[mark]
-		if a.call == nil {
+		if !a.here() {
 			continue
 		}
 		a.until = max(a.until, c.book.Until(a.owner))

@@ -110,6 +110,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	}()
 	all.Wait()
 	c.callers.all.Wait()
+	c.carrier.end()
 	close(swept)
 	return errors.Join(syncErr, c.journal.Close())
 }

@@ -141,7 +141,7 @@ func (n *workerNode) start() {
 		Node: n.self.Node, Incarnation: n.self.Incarnation, Predecessor: before, Slots: w.opt.Slots, Leases: true,
 		Membership: membership{n}, Logger: w.logger(), Now: n.host.clock, Boot: func() time.Duration { return w.now + time.Hour },
 		Load: func() float64 { return 0 }, FreeDisk: func() float64 { return 1 },
-	}, n.disk.open, nil)
+	}, worker.Parts{Disk: n.disk.open})
 	if err != nil {
 		w.fail("I42", "%s cannot start: %v", n.self, err)
 		return

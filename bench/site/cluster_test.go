@@ -37,6 +37,7 @@ func TestTheClusterOfTheComposeFileBearsTheLossOfAnyPart(t *testing.T) {
 		name string
 		lose func(context.Context, *testing.T, *Site)
 	}{
+		{"nothing: files go from worker to worker", passFiles},
 		{"worker's control process: the task goes on", loseControl},
 		{"apiserver: the run goes on, its caller is told", loseAPIServer},
 		{"master: the other one ends the run", loseMaster},

@@ -68,7 +68,7 @@ func (c *cli) root() *cobra.Command {
 		&cobra.Group{ID: "cluster", Title: "Look at the cluster:"},
 		&cobra.Group{ID: "role", Title: "Run Porpoise:"},
 	)
-	c.add(root, "work", c.applyCommand(), c.validateCommand(), c.testCommand(), c.importCommand(), c.versionsCommand(), c.diffCommand(), c.restoreCommand(), c.previewCommand(), c.startCommand(), c.scheduleCommand(), c.timerCommand(), c.backfillCommand(), c.instancesCommand(), c.tasksCommand(), c.logsCommand(), c.explainCommand())
+	c.add(root, "work", c.applyCommand(), c.validateCommand(), c.testCommand(), c.importCommand(), c.versionsCommand(), c.diffCommand(), c.restoreCommand(), c.previewCommand(), c.startCommand(), c.scheduleCommand(), c.timerCommand(), c.backfillCommand(), c.instancesCommand(), c.tasksCommand(), c.logsCommand(), c.artifactsCommand(), c.explainCommand())
 	c.add(root, "work", c.controlCommands()...)
 	c.add(root, "work", c.approvalCommands()...)
 	c.add(root, "cluster", c.projectsCommand(), c.workflowsCommand(), c.taskGroupsCommand(), c.listenersCommand(), c.calendarsCommand(), c.secretsCommand(), c.environmentsCommand(), c.cacheCommand(), c.workersCommand(), c.mastersCommand(), c.slotsCommand(), c.failoversCommand(), c.supervisorCommand(), c.recoveriesCommand(), c.holdCommand(), c.releaseCommand(), c.tokenCommand(), c.readyCommand())

@@ -21,10 +21,12 @@ import (
 // callers says which roles may make a call. A method that is not here is refused to
 // everybody; an empty list is open to who has no certificate.
 var callers = map[string][]registry.Role{
-	Master_Work_FullMethodName:  {registry.Worker},
-	Master_Watch_FullMethodName: {registry.APIServer},
-	Master_Join_FullMethodName:  {},
-	Logs_Serve_FullMethodName:   {registry.Worker},
+	Master_Work_FullMethodName:          {registry.Worker},
+	Master_KeepArtifacts_FullMethodName: {registry.Worker},
+	Master_ReadArtifacts_FullMethodName: {registry.Worker},
+	Master_Watch_FullMethodName:         {registry.APIServer},
+	Master_Join_FullMethodName:          {},
+	Logs_Serve_FullMethodName:           {registry.Worker},
 }
 
 const (

@@ -742,6 +742,7 @@ type Dispatch struct {
 	DryRun         bool                   `protobuf:"varint,13,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
 	Again          bool                   `protobuf:"varint,14,opt,name=again,proto3" json:"again,omitempty"`    // was sent before, by this master or an earlier owner: it uses no ask
 	Secrets        *Secrets               `protobuf:"bytes,20,opt,name=secrets,proto3" json:"secrets,omitempty"` // absent: it has none
+	Files          *Files                 `protobuf:"bytes,21,opt,name=files,proto3" json:"files,omitempty"`     // absent: it neither leaves artifacts nor uses any
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -881,6 +882,136 @@ func (x *Dispatch) GetSecrets() *Secrets {
 	return nil
 }
 
+func (x *Dispatch) GetFiles() *Files {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+// Files is what a dispatch says of artifacts. It holds the spec, so that an older worker, which would neither fetch
+// nor keep them, finds one that it refuses and fails the attempt instead.
+type Files struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Spec          []byte                 `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`           // in place of the dispatch's spec and of that of its secrets
+	Artifacts     []string               `protobuf:"bytes,2,rep,name=artifacts,proto3" json:"artifacts,omitempty"` // that the attempt leaves; one that ends with a slash is a folder
+	Inputs        []*Input               `protobuf:"bytes,3,rep,name=inputs,proto3" json:"inputs,omitempty"`       // that it uses
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Files) Reset() {
+	*x = Files{}
+	mi := &file_porpoise_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Files) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Files) ProtoMessage() {}
+
+func (x *Files) ProtoReflect() protoreflect.Message {
+	mi := &file_porpoise_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Files.ProtoReflect.Descriptor instead.
+func (*Files) Descriptor() ([]byte, []int) {
+	return file_porpoise_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Files) GetSpec() []byte {
+	if x != nil {
+		return x.Spec
+	}
+	return nil
+}
+
+func (x *Files) GetArtifacts() []string {
+	if x != nil {
+		return x.Artifacts
+	}
+	return nil
+}
+
+func (x *Files) GetInputs() []*Input {
+	if x != nil {
+		return x.Inputs
+	}
+	return nil
+}
+
+// Input is one artifact, or folder of them, that an attempt uses.
+type Input struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Task          int32                  `protobuf:"varint,1,opt,name=task,proto3" json:"task,omitempty"` // index of the task that has left it
+	TaskName      string                 `protobuf:"bytes,2,opt,name=task_name,json=taskName,proto3" json:"task_name,omitempty"`
+	Name          string                 `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Input) Reset() {
+	*x = Input{}
+	mi := &file_porpoise_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Input) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Input) ProtoMessage() {}
+
+func (x *Input) ProtoReflect() protoreflect.Message {
+	mi := &file_porpoise_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Input.ProtoReflect.Descriptor instead.
+func (*Input) Descriptor() ([]byte, []int) {
+	return file_porpoise_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Input) GetTask() int32 {
+	if x != nil {
+		return x.Task
+	}
+	return 0
+}
+
+func (x *Input) GetTaskName() string {
+	if x != nil {
+		return x.TaskName
+	}
+	return ""
+}
+
+func (x *Input) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
 // Secrets is what of a dispatch holds values of secrets. An older worker, which would not mask them,
 // finds neither the variables nor the spec, and fails the attempt instead.
 type Secrets struct {
@@ -894,7 +1025,7 @@ type Secrets struct {
 
 func (x *Secrets) Reset() {
 	*x = Secrets{}
-	mi := &file_porpoise_proto_msgTypes[9]
+	mi := &file_porpoise_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -906,7 +1037,7 @@ func (x *Secrets) String() string {
 func (*Secrets) ProtoMessage() {}
 
 func (x *Secrets) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[9]
+	mi := &file_porpoise_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -919,7 +1050,7 @@ func (x *Secrets) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Secrets.ProtoReflect.Descriptor instead.
 func (*Secrets) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{9}
+	return file_porpoise_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Secrets) GetEnv() map[string]string {
@@ -955,7 +1086,7 @@ type Kill struct {
 
 func (x *Kill) Reset() {
 	*x = Kill{}
-	mi := &file_porpoise_proto_msgTypes[10]
+	mi := &file_porpoise_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -967,7 +1098,7 @@ func (x *Kill) String() string {
 func (*Kill) ProtoMessage() {}
 
 func (x *Kill) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[10]
+	mi := &file_porpoise_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -980,7 +1111,7 @@ func (x *Kill) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Kill.ProtoReflect.Descriptor instead.
 func (*Kill) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{10}
+	return file_porpoise_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Kill) GetAttempt() *AttemptID {
@@ -1024,7 +1155,7 @@ type Ack struct {
 
 func (x *Ack) Reset() {
 	*x = Ack{}
-	mi := &file_porpoise_proto_msgTypes[11]
+	mi := &file_porpoise_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1036,7 +1167,7 @@ func (x *Ack) String() string {
 func (*Ack) ProtoMessage() {}
 
 func (x *Ack) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[11]
+	mi := &file_porpoise_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1049,7 +1180,7 @@ func (x *Ack) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ack.ProtoReflect.Descriptor instead.
 func (*Ack) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{11}
+	return file_porpoise_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Ack) GetOutboxId() int64 {
@@ -1084,7 +1215,7 @@ type TickReply struct {
 
 func (x *TickReply) Reset() {
 	*x = TickReply{}
-	mi := &file_porpoise_proto_msgTypes[12]
+	mi := &file_porpoise_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1096,7 +1227,7 @@ func (x *TickReply) String() string {
 func (*TickReply) ProtoMessage() {}
 
 func (x *TickReply) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[12]
+	mi := &file_porpoise_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1109,7 +1240,7 @@ func (x *TickReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TickReply.ProtoReflect.Descriptor instead.
 func (*TickReply) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{12}
+	return file_porpoise_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *TickReply) GetId() int64 {
@@ -1145,7 +1276,7 @@ type Verdict struct {
 
 func (x *Verdict) Reset() {
 	*x = Verdict{}
-	mi := &file_porpoise_proto_msgTypes[13]
+	mi := &file_porpoise_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1157,7 +1288,7 @@ func (x *Verdict) String() string {
 func (*Verdict) ProtoMessage() {}
 
 func (x *Verdict) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[13]
+	mi := &file_porpoise_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1170,7 +1301,7 @@ func (x *Verdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
 func (*Verdict) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{13}
+	return file_porpoise_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Verdict) GetAttempt() *AttemptID {
@@ -1211,7 +1342,7 @@ type Waiting struct {
 
 func (x *Waiting) Reset() {
 	*x = Waiting{}
-	mi := &file_porpoise_proto_msgTypes[14]
+	mi := &file_porpoise_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1223,7 +1354,7 @@ func (x *Waiting) String() string {
 func (*Waiting) ProtoMessage() {}
 
 func (x *Waiting) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[14]
+	mi := &file_porpoise_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1236,7 +1367,7 @@ func (x *Waiting) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Waiting.ProtoReflect.Descriptor instead.
 func (*Waiting) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{14}
+	return file_porpoise_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Waiting) GetGroup() string {
@@ -1253,6 +1384,163 @@ func (x *Waiting) GetCount() int32 {
 	return 0
 }
 
+// ArtifactPart is a part of a stream of files. name begins one, data continues it, sha256 ends it.
+type ArtifactPart struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Attempt       *AttemptID             `protobuf:"bytes,1,opt,name=attempt,proto3" json:"attempt,omitempty"` // to a master, on the first part only: whose artifacts they are
+	Name          string                 `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	Data          []byte                 `protobuf:"bytes,3,opt,name=data,proto3" json:"data,omitempty"`     // at most 1 MiB
+	Sha256        []byte                 `protobuf:"bytes,4,opt,name=sha256,proto3" json:"sha256,omitempty"` // of the whole file
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ArtifactPart) Reset() {
+	*x = ArtifactPart{}
+	mi := &file_porpoise_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ArtifactPart) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ArtifactPart) ProtoMessage() {}
+
+func (x *ArtifactPart) ProtoReflect() protoreflect.Message {
+	mi := &file_porpoise_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ArtifactPart.ProtoReflect.Descriptor instead.
+func (*ArtifactPart) Descriptor() ([]byte, []int) {
+	return file_porpoise_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ArtifactPart) GetAttempt() *AttemptID {
+	if x != nil {
+		return x.Attempt
+	}
+	return nil
+}
+
+func (x *ArtifactPart) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ArtifactPart) GetData() []byte {
+	if x != nil {
+		return x.Data
+	}
+	return nil
+}
+
+func (x *ArtifactPart) GetSha256() []byte {
+	if x != nil {
+		return x.Sha256
+	}
+	return nil
+}
+
+type ArtifactsKept struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ArtifactsKept) Reset() {
+	*x = ArtifactsKept{}
+	mi := &file_porpoise_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ArtifactsKept) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ArtifactsKept) ProtoMessage() {}
+
+func (x *ArtifactsKept) ProtoReflect() protoreflect.Message {
+	mi := &file_porpoise_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ArtifactsKept.ProtoReflect.Descriptor instead.
+func (*ArtifactsKept) Descriptor() ([]byte, []int) {
+	return file_porpoise_proto_rawDescGZIP(), []int{18}
+}
+
+type ArtifactQuery struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Attempt       *AttemptID             `protobuf:"bytes,1,opt,name=attempt,proto3" json:"attempt,omitempty"` // that asks
+	Input         *Input                 `protobuf:"bytes,2,opt,name=input,proto3" json:"input,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ArtifactQuery) Reset() {
+	*x = ArtifactQuery{}
+	mi := &file_porpoise_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ArtifactQuery) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ArtifactQuery) ProtoMessage() {}
+
+func (x *ArtifactQuery) ProtoReflect() protoreflect.Message {
+	mi := &file_porpoise_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ArtifactQuery.ProtoReflect.Descriptor instead.
+func (*ArtifactQuery) Descriptor() ([]byte, []int) {
+	return file_porpoise_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ArtifactQuery) GetAttempt() *AttemptID {
+	if x != nil {
+		return x.Attempt
+	}
+	return nil
+}
+
+func (x *ArtifactQuery) GetInput() *Input {
+	if x != nil {
+		return x.Input
+	}
+	return nil
+}
+
 // Hint says that a row was written: looking now saves waiting for the poll.
 type Hint struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1265,7 +1553,7 @@ type Hint struct {
 
 func (x *Hint) Reset() {
 	*x = Hint{}
-	mi := &file_porpoise_proto_msgTypes[15]
+	mi := &file_porpoise_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1277,7 +1565,7 @@ func (x *Hint) String() string {
 func (*Hint) ProtoMessage() {}
 
 func (x *Hint) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[15]
+	mi := &file_porpoise_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1290,7 +1578,7 @@ func (x *Hint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hint.ProtoReflect.Descriptor instead.
 func (*Hint) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{15}
+	return file_porpoise_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Hint) GetCommands() []int64 {
@@ -1325,7 +1613,7 @@ type Committed struct {
 
 func (x *Committed) Reset() {
 	*x = Committed{}
-	mi := &file_porpoise_proto_msgTypes[16]
+	mi := &file_porpoise_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1337,7 +1625,7 @@ func (x *Committed) String() string {
 func (*Committed) ProtoMessage() {}
 
 func (x *Committed) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[16]
+	mi := &file_porpoise_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1350,7 +1638,7 @@ func (x *Committed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Committed.ProtoReflect.Descriptor instead.
 func (*Committed) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{16}
+	return file_porpoise_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Committed) GetChanges() []*Change {
@@ -1386,7 +1674,7 @@ type MasterFigures struct {
 
 func (x *MasterFigures) Reset() {
 	*x = MasterFigures{}
-	mi := &file_porpoise_proto_msgTypes[17]
+	mi := &file_porpoise_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1398,7 +1686,7 @@ func (x *MasterFigures) String() string {
 func (*MasterFigures) ProtoMessage() {}
 
 func (x *MasterFigures) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[17]
+	mi := &file_porpoise_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1411,7 +1699,7 @@ func (x *MasterFigures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MasterFigures.ProtoReflect.Descriptor instead.
 func (*MasterFigures) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{17}
+	return file_porpoise_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *MasterFigures) GetRefusedConnections() int64 {
@@ -1449,7 +1737,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_porpoise_proto_msgTypes[18]
+	mi := &file_porpoise_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1461,7 +1749,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[18]
+	mi := &file_porpoise_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1474,7 +1762,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{18}
+	return file_porpoise_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Change) GetInstanceId() int64 {
@@ -1530,7 +1818,7 @@ type LogQuery struct {
 
 func (x *LogQuery) Reset() {
 	*x = LogQuery{}
-	mi := &file_porpoise_proto_msgTypes[19]
+	mi := &file_porpoise_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1542,7 +1830,7 @@ func (x *LogQuery) String() string {
 func (*LogQuery) ProtoMessage() {}
 
 func (x *LogQuery) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[19]
+	mi := &file_porpoise_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1555,7 +1843,7 @@ func (x *LogQuery) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogQuery.ProtoReflect.Descriptor instead.
 func (*LogQuery) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{19}
+	return file_porpoise_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *LogQuery) GetId() int64 {
@@ -1643,7 +1931,7 @@ type LogSearch struct {
 
 func (x *LogSearch) Reset() {
 	*x = LogSearch{}
-	mi := &file_porpoise_proto_msgTypes[20]
+	mi := &file_porpoise_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1655,7 +1943,7 @@ func (x *LogSearch) String() string {
 func (*LogSearch) ProtoMessage() {}
 
 func (x *LogSearch) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[20]
+	mi := &file_porpoise_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1668,7 +1956,7 @@ func (x *LogSearch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogSearch.ProtoReflect.Descriptor instead.
 func (*LogSearch) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{20}
+	return file_porpoise_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *LogSearch) GetText() string {
@@ -1734,7 +2022,7 @@ type LogAnswer struct {
 
 func (x *LogAnswer) Reset() {
 	*x = LogAnswer{}
-	mi := &file_porpoise_proto_msgTypes[21]
+	mi := &file_porpoise_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1746,7 +2034,7 @@ func (x *LogAnswer) String() string {
 func (*LogAnswer) ProtoMessage() {}
 
 func (x *LogAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[21]
+	mi := &file_porpoise_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1759,7 +2047,7 @@ func (x *LogAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogAnswer.ProtoReflect.Descriptor instead.
 func (*LogAnswer) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{21}
+	return file_porpoise_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *LogAnswer) GetWorker() string {
@@ -1872,7 +2160,7 @@ type WorkerFigures struct {
 
 func (x *WorkerFigures) Reset() {
 	*x = WorkerFigures{}
-	mi := &file_porpoise_proto_msgTypes[22]
+	mi := &file_porpoise_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1884,7 +2172,7 @@ func (x *WorkerFigures) String() string {
 func (*WorkerFigures) ProtoMessage() {}
 
 func (x *WorkerFigures) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[22]
+	mi := &file_porpoise_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1897,7 +2185,7 @@ func (x *WorkerFigures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerFigures.ProtoReflect.Descriptor instead.
 func (*WorkerFigures) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{22}
+	return file_porpoise_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *WorkerFigures) GetLoad() float64 {
@@ -1998,7 +2286,7 @@ type HeartbeatFigures struct {
 
 func (x *HeartbeatFigures) Reset() {
 	*x = HeartbeatFigures{}
-	mi := &file_porpoise_proto_msgTypes[23]
+	mi := &file_porpoise_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2010,7 +2298,7 @@ func (x *HeartbeatFigures) String() string {
 func (*HeartbeatFigures) ProtoMessage() {}
 
 func (x *HeartbeatFigures) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[23]
+	mi := &file_porpoise_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2023,7 +2311,7 @@ func (x *HeartbeatFigures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeartbeatFigures.ProtoReflect.Descriptor instead.
 func (*HeartbeatFigures) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{23}
+	return file_porpoise_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *HeartbeatFigures) GetMain() int32 {
@@ -2172,7 +2460,7 @@ type LogGap struct {
 
 func (x *LogGap) Reset() {
 	*x = LogGap{}
-	mi := &file_porpoise_proto_msgTypes[24]
+	mi := &file_porpoise_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2184,7 +2472,7 @@ func (x *LogGap) String() string {
 func (*LogGap) ProtoMessage() {}
 
 func (x *LogGap) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[24]
+	mi := &file_porpoise_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2197,7 +2485,7 @@ func (x *LogGap) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogGap.ProtoReflect.Descriptor instead.
 func (*LogGap) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{24}
+	return file_porpoise_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *LogGap) GetFrom() int64 {
@@ -2240,7 +2528,7 @@ type LogFound struct {
 
 func (x *LogFound) Reset() {
 	*x = LogFound{}
-	mi := &file_porpoise_proto_msgTypes[25]
+	mi := &file_porpoise_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2252,7 +2540,7 @@ func (x *LogFound) String() string {
 func (*LogFound) ProtoMessage() {}
 
 func (x *LogFound) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[25]
+	mi := &file_porpoise_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2265,7 +2553,7 @@ func (x *LogFound) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogFound.ProtoReflect.Descriptor instead.
 func (*LogFound) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{25}
+	return file_porpoise_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *LogFound) GetHits() []*LogHit {
@@ -2311,7 +2599,7 @@ type LogHit struct {
 
 func (x *LogHit) Reset() {
 	*x = LogHit{}
-	mi := &file_porpoise_proto_msgTypes[26]
+	mi := &file_porpoise_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2323,7 +2611,7 @@ func (x *LogHit) String() string {
 func (*LogHit) ProtoMessage() {}
 
 func (x *LogHit) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[26]
+	mi := &file_porpoise_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2336,7 +2624,7 @@ func (x *LogHit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogHit.ProtoReflect.Descriptor instead.
 func (*LogHit) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{26}
+	return file_porpoise_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *LogHit) GetOffset() int64 {
@@ -2400,7 +2688,7 @@ type JoinRequest struct {
 
 func (x *JoinRequest) Reset() {
 	*x = JoinRequest{}
-	mi := &file_porpoise_proto_msgTypes[27]
+	mi := &file_porpoise_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2412,7 +2700,7 @@ func (x *JoinRequest) String() string {
 func (*JoinRequest) ProtoMessage() {}
 
 func (x *JoinRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[27]
+	mi := &file_porpoise_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2425,7 +2713,7 @@ func (x *JoinRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinRequest.ProtoReflect.Descriptor instead.
 func (*JoinRequest) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{27}
+	return file_porpoise_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *JoinRequest) GetToken() string {
@@ -2467,7 +2755,7 @@ type JoinResponse struct {
 
 func (x *JoinResponse) Reset() {
 	*x = JoinResponse{}
-	mi := &file_porpoise_proto_msgTypes[28]
+	mi := &file_porpoise_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2479,7 +2767,7 @@ func (x *JoinResponse) String() string {
 func (*JoinResponse) ProtoMessage() {}
 
 func (x *JoinResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[28]
+	mi := &file_porpoise_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2492,7 +2780,7 @@ func (x *JoinResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinResponse.ProtoReflect.Descriptor instead.
 func (*JoinResponse) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{28}
+	return file_porpoise_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *JoinResponse) GetCertificate() []byte {
@@ -2597,7 +2885,7 @@ const file_porpoise_proto_rawDesc = "" +
 	"\acluster\x18\x03 \x01(\tR\acluster\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x04 \x01(\x03R\n" +
-	"generation\"\xa9\x04\n" +
+	"generation\"\xd3\x04\n" +
 	"\bDispatch\x120\n" +
 	"\aattempt\x18\x01 \x01(\v2\x16.porpoise.v1.AttemptIDR\aattempt\x12\x1f\n" +
 	"\vowner_epoch\x18\x02 \x01(\x03R\n" +
@@ -2616,10 +2904,19 @@ const file_porpoise_proto_rawDesc = "" +
 	"\rkill_grace_ms\x18\f \x01(\x03R\vkillGraceMs\x12\x17\n" +
 	"\adry_run\x18\r \x01(\bR\x06dryRun\x12\x14\n" +
 	"\x05again\x18\x0e \x01(\bR\x05again\x12.\n" +
-	"\asecrets\x18\x14 \x01(\v2\x14.porpoise.v1.SecretsR\asecrets\x1a6\n" +
+	"\asecrets\x18\x14 \x01(\v2\x14.porpoise.v1.SecretsR\asecrets\x12(\n" +
+	"\x05files\x18\x15 \x01(\v2\x12.porpoise.v1.FilesR\x05files\x1a6\n" +
 	"\bEnvEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x9e\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"e\n" +
+	"\x05Files\x12\x12\n" +
+	"\x04spec\x18\x01 \x01(\fR\x04spec\x12\x1c\n" +
+	"\tartifacts\x18\x02 \x03(\tR\tartifacts\x12*\n" +
+	"\x06inputs\x18\x03 \x03(\v2\x12.porpoise.v1.InputR\x06inputs\"L\n" +
+	"\x05Input\x12\x12\n" +
+	"\x04task\x18\x01 \x01(\x05R\x04task\x12\x1b\n" +
+	"\ttask_name\x18\x02 \x01(\tR\btaskName\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\"\x9e\x01\n" +
 	"\aSecrets\x12/\n" +
 	"\x03env\x18\x01 \x03(\v2\x1d.porpoise.v1.Secrets.EnvEntryR\x03env\x12\x12\n" +
 	"\x04spec\x18\x02 \x01(\fR\x04spec\x12\x16\n" +
@@ -2648,7 +2945,16 @@ const file_porpoise_proto_rawDesc = "" +
 	"\x05owner\x18\x04 \x01(\tR\x05owner\"5\n" +
 	"\aWaiting\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x05R\x05count\"Z\n" +
+	"\x05count\x18\x02 \x01(\x05R\x05count\"\x80\x01\n" +
+	"\fArtifactPart\x120\n" +
+	"\aattempt\x18\x01 \x01(\v2\x16.porpoise.v1.AttemptIDR\aattempt\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
+	"\x04data\x18\x03 \x01(\fR\x04data\x12\x16\n" +
+	"\x06sha256\x18\x04 \x01(\fR\x06sha256\"\x0f\n" +
+	"\rArtifactsKept\"k\n" +
+	"\rArtifactQuery\x120\n" +
+	"\aattempt\x18\x01 \x01(\v2\x16.porpoise.v1.AttemptIDR\aattempt\x12(\n" +
+	"\x05input\x18\x02 \x01(\v2\x12.porpoise.v1.InputR\x05input\"Z\n" +
 	"\x04Hint\x12\x1a\n" +
 	"\bcommands\x18\x01 \x03(\x03R\bcommands\x12\x1a\n" +
 	"\bcontrols\x18\x02 \x03(\x03R\bcontrols\x12\x1a\n" +
@@ -2768,11 +3074,13 @@ const file_porpoise_proto_rawDesc = "" +
 	"\fJoinResponse\x12 \n" +
 	"\vcertificate\x18\x01 \x01(\fR\vcertificate\x12\x0e\n" +
 	"\x02ca\x18\x02 \x01(\fR\x02ca\x12\x18\n" +
-	"\acluster\x18\x03 \x01(\tR\acluster2\xc1\x01\n" +
+	"\acluster\x18\x03 \x01(\tR\acluster2\xd5\x02\n" +
 	"\x06Master\x12B\n" +
 	"\x04Work\x12\x1a.porpoise.v1.WorkerMessage\x1a\x1a.porpoise.v1.MasterMessage(\x010\x01\x126\n" +
 	"\x05Watch\x12\x11.porpoise.v1.Hint\x1a\x16.porpoise.v1.Committed(\x010\x01\x12;\n" +
-	"\x04Join\x12\x18.porpoise.v1.JoinRequest\x1a\x19.porpoise.v1.JoinResponse2B\n" +
+	"\x04Join\x12\x18.porpoise.v1.JoinRequest\x1a\x19.porpoise.v1.JoinResponse\x12H\n" +
+	"\rKeepArtifacts\x12\x19.porpoise.v1.ArtifactPart\x1a\x1a.porpoise.v1.ArtifactsKept(\x01\x12H\n" +
+	"\rReadArtifacts\x12\x1a.porpoise.v1.ArtifactQuery\x1a\x19.porpoise.v1.ArtifactPart0\x012B\n" +
 	"\x04Logs\x12:\n" +
 	"\x05Serve\x12\x16.porpoise.v1.LogAnswer\x1a\x15.porpoise.v1.LogQuery(\x010\x01B+Z)github.com/porpoise/porpoise/internal/rpcb\x06proto3"
 
@@ -2788,7 +3096,7 @@ func file_porpoise_proto_rawDescGZIP() []byte {
 	return file_porpoise_proto_rawDescData
 }
 
-var file_porpoise_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_porpoise_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_porpoise_proto_goTypes = []any{
 	(*AttemptID)(nil),        // 0: porpoise.v1.AttemptID
 	(*WorkerMessage)(nil),    // 1: porpoise.v1.WorkerMessage
@@ -2799,77 +3107,91 @@ var file_porpoise_proto_goTypes = []any{
 	(*MasterMessage)(nil),    // 6: porpoise.v1.MasterMessage
 	(*Welcome)(nil),          // 7: porpoise.v1.Welcome
 	(*Dispatch)(nil),         // 8: porpoise.v1.Dispatch
-	(*Secrets)(nil),          // 9: porpoise.v1.Secrets
-	(*Kill)(nil),             // 10: porpoise.v1.Kill
-	(*Ack)(nil),              // 11: porpoise.v1.Ack
-	(*TickReply)(nil),        // 12: porpoise.v1.TickReply
-	(*Verdict)(nil),          // 13: porpoise.v1.Verdict
-	(*Waiting)(nil),          // 14: porpoise.v1.Waiting
-	(*Hint)(nil),             // 15: porpoise.v1.Hint
-	(*Committed)(nil),        // 16: porpoise.v1.Committed
-	(*MasterFigures)(nil),    // 17: porpoise.v1.MasterFigures
-	(*Change)(nil),           // 18: porpoise.v1.Change
-	(*LogQuery)(nil),         // 19: porpoise.v1.LogQuery
-	(*LogSearch)(nil),        // 20: porpoise.v1.LogSearch
-	(*LogAnswer)(nil),        // 21: porpoise.v1.LogAnswer
-	(*WorkerFigures)(nil),    // 22: porpoise.v1.WorkerFigures
-	(*HeartbeatFigures)(nil), // 23: porpoise.v1.HeartbeatFigures
-	(*LogGap)(nil),           // 24: porpoise.v1.LogGap
-	(*LogFound)(nil),         // 25: porpoise.v1.LogFound
-	(*LogHit)(nil),           // 26: porpoise.v1.LogHit
-	(*JoinRequest)(nil),      // 27: porpoise.v1.JoinRequest
-	(*JoinResponse)(nil),     // 28: porpoise.v1.JoinResponse
-	nil,                      // 29: porpoise.v1.Hello.LabelsEntry
-	nil,                      // 30: porpoise.v1.Report.OutputsEntry
-	nil,                      // 31: porpoise.v1.Dispatch.EnvEntry
-	nil,                      // 32: porpoise.v1.Secrets.EnvEntry
+	(*Files)(nil),            // 9: porpoise.v1.Files
+	(*Input)(nil),            // 10: porpoise.v1.Input
+	(*Secrets)(nil),          // 11: porpoise.v1.Secrets
+	(*Kill)(nil),             // 12: porpoise.v1.Kill
+	(*Ack)(nil),              // 13: porpoise.v1.Ack
+	(*TickReply)(nil),        // 14: porpoise.v1.TickReply
+	(*Verdict)(nil),          // 15: porpoise.v1.Verdict
+	(*Waiting)(nil),          // 16: porpoise.v1.Waiting
+	(*ArtifactPart)(nil),     // 17: porpoise.v1.ArtifactPart
+	(*ArtifactsKept)(nil),    // 18: porpoise.v1.ArtifactsKept
+	(*ArtifactQuery)(nil),    // 19: porpoise.v1.ArtifactQuery
+	(*Hint)(nil),             // 20: porpoise.v1.Hint
+	(*Committed)(nil),        // 21: porpoise.v1.Committed
+	(*MasterFigures)(nil),    // 22: porpoise.v1.MasterFigures
+	(*Change)(nil),           // 23: porpoise.v1.Change
+	(*LogQuery)(nil),         // 24: porpoise.v1.LogQuery
+	(*LogSearch)(nil),        // 25: porpoise.v1.LogSearch
+	(*LogAnswer)(nil),        // 26: porpoise.v1.LogAnswer
+	(*WorkerFigures)(nil),    // 27: porpoise.v1.WorkerFigures
+	(*HeartbeatFigures)(nil), // 28: porpoise.v1.HeartbeatFigures
+	(*LogGap)(nil),           // 29: porpoise.v1.LogGap
+	(*LogFound)(nil),         // 30: porpoise.v1.LogFound
+	(*LogHit)(nil),           // 31: porpoise.v1.LogHit
+	(*JoinRequest)(nil),      // 32: porpoise.v1.JoinRequest
+	(*JoinResponse)(nil),     // 33: porpoise.v1.JoinResponse
+	nil,                      // 34: porpoise.v1.Hello.LabelsEntry
+	nil,                      // 35: porpoise.v1.Report.OutputsEntry
+	nil,                      // 36: porpoise.v1.Dispatch.EnvEntry
+	nil,                      // 37: porpoise.v1.Secrets.EnvEntry
 }
 var file_porpoise_proto_depIdxs = []int32{
 	2,  // 0: porpoise.v1.WorkerMessage.hello:type_name -> porpoise.v1.Hello
 	4,  // 1: porpoise.v1.WorkerMessage.reports:type_name -> porpoise.v1.Report
 	5,  // 2: porpoise.v1.WorkerMessage.tick:type_name -> porpoise.v1.Tick
 	3,  // 3: porpoise.v1.Hello.running:type_name -> porpoise.v1.Running
-	29, // 4: porpoise.v1.Hello.labels:type_name -> porpoise.v1.Hello.LabelsEntry
+	34, // 4: porpoise.v1.Hello.labels:type_name -> porpoise.v1.Hello.LabelsEntry
 	0,  // 5: porpoise.v1.Running.attempt:type_name -> porpoise.v1.AttemptID
 	0,  // 6: porpoise.v1.Report.attempt:type_name -> porpoise.v1.AttemptID
-	30, // 7: porpoise.v1.Report.outputs:type_name -> porpoise.v1.Report.OutputsEntry
+	35, // 7: porpoise.v1.Report.outputs:type_name -> porpoise.v1.Report.OutputsEntry
 	3,  // 8: porpoise.v1.Tick.running:type_name -> porpoise.v1.Running
 	7,  // 9: porpoise.v1.MasterMessage.welcome:type_name -> porpoise.v1.Welcome
 	8,  // 10: porpoise.v1.MasterMessage.dispatches:type_name -> porpoise.v1.Dispatch
-	10, // 11: porpoise.v1.MasterMessage.kills:type_name -> porpoise.v1.Kill
-	11, // 12: porpoise.v1.MasterMessage.acks:type_name -> porpoise.v1.Ack
-	12, // 13: porpoise.v1.MasterMessage.tick:type_name -> porpoise.v1.TickReply
-	14, // 14: porpoise.v1.MasterMessage.waiting:type_name -> porpoise.v1.Waiting
+	12, // 11: porpoise.v1.MasterMessage.kills:type_name -> porpoise.v1.Kill
+	13, // 12: porpoise.v1.MasterMessage.acks:type_name -> porpoise.v1.Ack
+	14, // 13: porpoise.v1.MasterMessage.tick:type_name -> porpoise.v1.TickReply
+	16, // 14: porpoise.v1.MasterMessage.waiting:type_name -> porpoise.v1.Waiting
 	0,  // 15: porpoise.v1.Dispatch.attempt:type_name -> porpoise.v1.AttemptID
-	31, // 16: porpoise.v1.Dispatch.env:type_name -> porpoise.v1.Dispatch.EnvEntry
-	9,  // 17: porpoise.v1.Dispatch.secrets:type_name -> porpoise.v1.Secrets
-	32, // 18: porpoise.v1.Secrets.env:type_name -> porpoise.v1.Secrets.EnvEntry
-	0,  // 19: porpoise.v1.Kill.attempt:type_name -> porpoise.v1.AttemptID
-	13, // 20: porpoise.v1.TickReply.verdicts:type_name -> porpoise.v1.Verdict
-	0,  // 21: porpoise.v1.Verdict.attempt:type_name -> porpoise.v1.AttemptID
-	18, // 22: porpoise.v1.Committed.changes:type_name -> porpoise.v1.Change
-	17, // 23: porpoise.v1.Committed.figures:type_name -> porpoise.v1.MasterFigures
-	15, // 24: porpoise.v1.Committed.hint:type_name -> porpoise.v1.Hint
-	0,  // 25: porpoise.v1.LogQuery.attempt:type_name -> porpoise.v1.AttemptID
-	20, // 26: porpoise.v1.LogQuery.search:type_name -> porpoise.v1.LogSearch
-	24, // 27: porpoise.v1.LogAnswer.gap:type_name -> porpoise.v1.LogGap
-	25, // 28: porpoise.v1.LogAnswer.found:type_name -> porpoise.v1.LogFound
-	22, // 29: porpoise.v1.LogAnswer.figures:type_name -> porpoise.v1.WorkerFigures
-	23, // 30: porpoise.v1.WorkerFigures.heartbeat:type_name -> porpoise.v1.HeartbeatFigures
-	26, // 31: porpoise.v1.LogFound.hits:type_name -> porpoise.v1.LogHit
-	1,  // 32: porpoise.v1.Master.Work:input_type -> porpoise.v1.WorkerMessage
-	15, // 33: porpoise.v1.Master.Watch:input_type -> porpoise.v1.Hint
-	27, // 34: porpoise.v1.Master.Join:input_type -> porpoise.v1.JoinRequest
-	21, // 35: porpoise.v1.Logs.Serve:input_type -> porpoise.v1.LogAnswer
-	6,  // 36: porpoise.v1.Master.Work:output_type -> porpoise.v1.MasterMessage
-	16, // 37: porpoise.v1.Master.Watch:output_type -> porpoise.v1.Committed
-	28, // 38: porpoise.v1.Master.Join:output_type -> porpoise.v1.JoinResponse
-	19, // 39: porpoise.v1.Logs.Serve:output_type -> porpoise.v1.LogQuery
-	36, // [36:40] is the sub-list for method output_type
-	32, // [32:36] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	36, // 16: porpoise.v1.Dispatch.env:type_name -> porpoise.v1.Dispatch.EnvEntry
+	11, // 17: porpoise.v1.Dispatch.secrets:type_name -> porpoise.v1.Secrets
+	9,  // 18: porpoise.v1.Dispatch.files:type_name -> porpoise.v1.Files
+	10, // 19: porpoise.v1.Files.inputs:type_name -> porpoise.v1.Input
+	37, // 20: porpoise.v1.Secrets.env:type_name -> porpoise.v1.Secrets.EnvEntry
+	0,  // 21: porpoise.v1.Kill.attempt:type_name -> porpoise.v1.AttemptID
+	15, // 22: porpoise.v1.TickReply.verdicts:type_name -> porpoise.v1.Verdict
+	0,  // 23: porpoise.v1.Verdict.attempt:type_name -> porpoise.v1.AttemptID
+	0,  // 24: porpoise.v1.ArtifactPart.attempt:type_name -> porpoise.v1.AttemptID
+	0,  // 25: porpoise.v1.ArtifactQuery.attempt:type_name -> porpoise.v1.AttemptID
+	10, // 26: porpoise.v1.ArtifactQuery.input:type_name -> porpoise.v1.Input
+	23, // 27: porpoise.v1.Committed.changes:type_name -> porpoise.v1.Change
+	22, // 28: porpoise.v1.Committed.figures:type_name -> porpoise.v1.MasterFigures
+	20, // 29: porpoise.v1.Committed.hint:type_name -> porpoise.v1.Hint
+	0,  // 30: porpoise.v1.LogQuery.attempt:type_name -> porpoise.v1.AttemptID
+	25, // 31: porpoise.v1.LogQuery.search:type_name -> porpoise.v1.LogSearch
+	29, // 32: porpoise.v1.LogAnswer.gap:type_name -> porpoise.v1.LogGap
+	30, // 33: porpoise.v1.LogAnswer.found:type_name -> porpoise.v1.LogFound
+	27, // 34: porpoise.v1.LogAnswer.figures:type_name -> porpoise.v1.WorkerFigures
+	28, // 35: porpoise.v1.WorkerFigures.heartbeat:type_name -> porpoise.v1.HeartbeatFigures
+	31, // 36: porpoise.v1.LogFound.hits:type_name -> porpoise.v1.LogHit
+	1,  // 37: porpoise.v1.Master.Work:input_type -> porpoise.v1.WorkerMessage
+	20, // 38: porpoise.v1.Master.Watch:input_type -> porpoise.v1.Hint
+	32, // 39: porpoise.v1.Master.Join:input_type -> porpoise.v1.JoinRequest
+	17, // 40: porpoise.v1.Master.KeepArtifacts:input_type -> porpoise.v1.ArtifactPart
+	19, // 41: porpoise.v1.Master.ReadArtifacts:input_type -> porpoise.v1.ArtifactQuery
+	26, // 42: porpoise.v1.Logs.Serve:input_type -> porpoise.v1.LogAnswer
+	6,  // 43: porpoise.v1.Master.Work:output_type -> porpoise.v1.MasterMessage
+	21, // 44: porpoise.v1.Master.Watch:output_type -> porpoise.v1.Committed
+	33, // 45: porpoise.v1.Master.Join:output_type -> porpoise.v1.JoinResponse
+	18, // 46: porpoise.v1.Master.KeepArtifacts:output_type -> porpoise.v1.ArtifactsKept
+	17, // 47: porpoise.v1.Master.ReadArtifacts:output_type -> porpoise.v1.ArtifactPart
+	24, // 48: porpoise.v1.Logs.Serve:output_type -> porpoise.v1.LogQuery
+	43, // [43:49] is the sub-list for method output_type
+	37, // [37:43] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_porpoise_proto_init() }
@@ -2883,7 +3205,7 @@ func file_porpoise_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_porpoise_proto_rawDesc), len(file_porpoise_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   33,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -22,9 +22,11 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	Master_Work_FullMethodName  = "/porpoise.v1.Master/Work"
-	Master_Watch_FullMethodName = "/porpoise.v1.Master/Watch"
-	Master_Join_FullMethodName  = "/porpoise.v1.Master/Join"
+	Master_Work_FullMethodName          = "/porpoise.v1.Master/Work"
+	Master_Watch_FullMethodName         = "/porpoise.v1.Master/Watch"
+	Master_Join_FullMethodName          = "/porpoise.v1.Master/Join"
+	Master_KeepArtifacts_FullMethodName = "/porpoise.v1.Master/KeepArtifacts"
+	Master_ReadArtifacts_FullMethodName = "/porpoise.v1.Master/ReadArtifacts"
 )
 
 // MasterClient is the client API for Master service.
@@ -41,6 +43,11 @@ type MasterClient interface {
 	// Join gives a new node its certificate for a join token. It is the only call
 	// that needs no client certificate.
 	Join(ctx context.Context, in *JoinRequest, opts ...grpc.CallOption) (*JoinResponse, error)
+	// KeepArtifacts stores the artifacts of an attempt, all of them or none; any master takes them. A worker
+	// calls it before it reports the success. Sent again they are answered, not stored again.
+	KeepArtifacts(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ArtifactPart, ArtifactsKept], error)
+	// ReadArtifacts gives an attempt what it uses of a task before its own.
+	ReadArtifacts(ctx context.Context, in *ArtifactQuery, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ArtifactPart], error)
 }
 
 type masterClient struct {
@@ -87,6 +94,38 @@ func (c *masterClient) Join(ctx context.Context, in *JoinRequest, opts ...grpc.C
 	return out, nil
 }
 
+func (c *masterClient) KeepArtifacts(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[ArtifactPart, ArtifactsKept], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Master_ServiceDesc.Streams[2], Master_KeepArtifacts_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ArtifactPart, ArtifactsKept]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Master_KeepArtifactsClient = grpc.ClientStreamingClient[ArtifactPart, ArtifactsKept]
+
+func (c *masterClient) ReadArtifacts(ctx context.Context, in *ArtifactQuery, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ArtifactPart], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &Master_ServiceDesc.Streams[3], Master_ReadArtifacts_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ArtifactQuery, ArtifactPart]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Master_ReadArtifactsClient = grpc.ServerStreamingClient[ArtifactPart]
+
 // MasterServer is the server API for Master service.
 // All implementations must embed UnimplementedMasterServer
 // for forward compatibility.
@@ -101,6 +140,11 @@ type MasterServer interface {
 	// Join gives a new node its certificate for a join token. It is the only call
 	// that needs no client certificate.
 	Join(context.Context, *JoinRequest) (*JoinResponse, error)
+	// KeepArtifacts stores the artifacts of an attempt, all of them or none; any master takes them. A worker
+	// calls it before it reports the success. Sent again they are answered, not stored again.
+	KeepArtifacts(grpc.ClientStreamingServer[ArtifactPart, ArtifactsKept]) error
+	// ReadArtifacts gives an attempt what it uses of a task before its own.
+	ReadArtifacts(*ArtifactQuery, grpc.ServerStreamingServer[ArtifactPart]) error
 	mustEmbedUnimplementedMasterServer()
 }
 
@@ -119,6 +163,12 @@ func (UnimplementedMasterServer) Watch(grpc.BidiStreamingServer[Hint, Committed]
 }
 func (UnimplementedMasterServer) Join(context.Context, *JoinRequest) (*JoinResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Join not implemented")
+}
+func (UnimplementedMasterServer) KeepArtifacts(grpc.ClientStreamingServer[ArtifactPart, ArtifactsKept]) error {
+	return status.Error(codes.Unimplemented, "method KeepArtifacts not implemented")
+}
+func (UnimplementedMasterServer) ReadArtifacts(*ArtifactQuery, grpc.ServerStreamingServer[ArtifactPart]) error {
+	return status.Error(codes.Unimplemented, "method ReadArtifacts not implemented")
 }
 func (UnimplementedMasterServer) mustEmbedUnimplementedMasterServer() {}
 func (UnimplementedMasterServer) testEmbeddedByValue()                {}
@@ -173,6 +223,24 @@ func _Master_Join_Handler(srv interface{}, ctx context.Context, dec func(interfa
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Master_KeepArtifacts_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(MasterServer).KeepArtifacts(&grpc.GenericServerStream[ArtifactPart, ArtifactsKept]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Master_KeepArtifactsServer = grpc.ClientStreamingServer[ArtifactPart, ArtifactsKept]
+
+func _Master_ReadArtifacts_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ArtifactQuery)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(MasterServer).ReadArtifacts(m, &grpc.GenericServerStream[ArtifactQuery, ArtifactPart]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type Master_ReadArtifactsServer = grpc.ServerStreamingServer[ArtifactPart]
+
 // Master_ServiceDesc is the grpc.ServiceDesc for Master service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -197,6 +265,16 @@ var Master_ServiceDesc = grpc.ServiceDesc{
 			Handler:       _Master_Watch_Handler,
 			ServerStreams: true,
 			ClientStreams: true,
+		},
+		{
+			StreamName:    "KeepArtifacts",
+			Handler:       _Master_KeepArtifacts_Handler,
+			ClientStreams: true,
+		},
+		{
+			StreamName:    "ReadArtifacts",
+			Handler:       _Master_ReadArtifacts_Handler,
+			ServerStreams: true,
 		},
 	},
 	Metadata: "porpoise.proto",

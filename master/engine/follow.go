@@ -123,6 +123,9 @@ func (e *Engine) describe(a *actor, attempt dag.Attempt, secrets *opened) (*rpc.
 		DryRun:         a.in.DryRun,
 	}
 	putSecrets(message, run)
+	if !a.in.DryRun {
+		putFiles(message, a.plan, attempt.Task)
+	}
 	return message, nil
 }
 

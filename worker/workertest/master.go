@@ -38,6 +38,7 @@ type Master struct {
 	verdict  func(*rpc.Report) *rpc.Ack
 	beat     func(*rpc.Tick) *rpc.TickReply
 	mostAsks int
+	shelf    shelf
 }
 
 type stream struct {

@@ -219,6 +219,7 @@ type Attempt struct {
 	Tail         string           `json:"tail,omitempty"`
 	ChildID      string           `json:"child_instance_id,omitempty"`
 	CachedFrom   string           `json:"cached_from_instance_id,omitempty"`
+	Artifacts    []Artifact       `json:"artifacts,omitempty"`
 }
 
 // Event is one line of an instance's history.

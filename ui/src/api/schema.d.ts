@@ -752,6 +752,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/instances/{id}/tasks/{task}/attempts/{number}/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the files that an attempt has left
+         * @description For viewers of the project and above.
+         */
+        get: operations["list-artifacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/tasks/{task}/attempts/{number}/artifacts/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a file that an attempt has left
+         * @description For viewers of the project and above.
+         */
+        get: operations["download-artifact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances/{id}/tasks/{task}/attempts/{number}/log": {
         parameters: {
             query?: never;
@@ -2553,7 +2593,25 @@ export interface components {
                 [key: string]: string | number | boolean | unknown[];
             };
         };
+        Artifact: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            created_at: string;
+            /** @description Its path below $PORPOISE_ARTIFACTS. */
+            name: string;
+            /** @description Of all its bytes, in hexadecimal digits. */
+            sha256: string;
+            /**
+             * Format: int64
+             * @description In bytes.
+             */
+            size: number;
+        };
         Attempt: {
+            /** @description The files that it has left. */
+            artifacts?: components["schemas"]["Artifact"][] | null;
             /**
              * @description The instance whose outputs the attempt took over instead of running, of a task with a cache; it may have been deleted since.
              * @example 42
@@ -3582,6 +3640,11 @@ export interface components {
         };
         ListApproval: {
             items: components["schemas"]["Approval"][];
+            /** @description Give it as cursor to get the next page; absent on the last one. */
+            next_cursor?: string;
+        };
+        ListArtifact: {
+            items: components["schemas"]["Artifact"][];
             /** @description Give it as cursor to get the next page; absent on the last one. */
             next_cursor?: string;
         };
@@ -9105,6 +9168,186 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ListAttempt"];
                 };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+                /** @description The task's name. */
+                task: string;
+                /** @description The attempt's number. */
+                number: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListArtifact"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "download-artifact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+                /** @description The task's name. */
+                task: string;
+                /** @description The attempt's number. */
+                number: string;
+                /** @description The artifact's name; a slash in it is written as %2F. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Bad Request */
             400: {

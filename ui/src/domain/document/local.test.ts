@@ -31,6 +31,7 @@ const serverOnly: readonly RegExp[] = [
   /^worker_labels: .*\.gpu required$/,
   /\.(then\[\d+\]|else\[\d+\]|when|join|condition) (unknown_task|duplicate_edge)$/,
   /^dynamic: .* duplicate_name$/,
+  /^artifacts: /,
   /^(compensate|raw scripts): .*\.compensate\./,
 ];
 

@@ -20,7 +20,7 @@ export function textsOf(x: unknown): string[] {
 }
 
 // Keys that the server knows, and answers with "not available yet".
-const later = new Set(["concurrency", "task_group", "uses"]);
+const later = new Set(["concurrency", "task_group"]);
 
 /** numberForm is a number as JSON writes it: YAML's other forms are texts to the server. */
 const numberForm = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;

@@ -14,6 +14,7 @@ const ofTask: Readonly<Record<string, Tab>> = {
   params: "params",
   outputs: "params",
   env: "params",
+  artifacts: "params",
   uses: "params",
   raw: "params",
   join: "run",

@@ -233,6 +233,11 @@ export const form = {
     "Which tasks a change of it makes invalid when an instance is run again: their names, or none. Where nothing is said, those that use it.",
   "form.field.outputs": "Outputs",
   "form.help.outputs": "Names of values that the task gives to the tasks below it.",
+  "form.field.artifacts": "Artifacts",
+  "form.help.artifacts":
+    "Files that the task leaves below $PORPOISE_ARTIFACTS, and folders where the name ends with a slash. They are kept with its success, for the tasks below it and for people.",
+  "form.field.uses": "Uses",
+  "form.help.uses": "Artifacts of tasks before this one, as task/artifact. It finds them below $PORPOISE_INPUTS.",
   "form.field.env": "Environment variables",
   "form.help.env": `Environment variables of the task. \${name} is replaced by a parameter or an output.`,
   "form.field.worker_group": "Worker group",
