@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/schedule"
@@ -182,11 +183,11 @@ func (w *settler) openFires(ctx context.Context) (map[fireKey]Fire, error) {
 		}
 	}
 	out := make(map[fireKey]Fire, len(w.verdicts))
-	err := w.eachPair(ctx, `SELECT source_id, planned_at, due_at, revision, state, open FROM fire WHERE `, "(source_id, planned_at)", 2, args,
+	err := w.eachPair(ctx, `SELECT source_id, planned_at, due_at, revision, state, open, after_id, schedule_time FROM fire WHERE `, "(source_id, planned_at)", 2, args,
 		func(scan func(...any) error) error {
 			var f Fire
 			var open bool
-			err := scan(&f.Source, &f.At, &f.Due, &f.Revision, &f.State, &open)
+			err := scan(&f.Source, &f.At, &f.Due, &f.Revision, &f.State, &open, &f.After, &f.ScheduleTime)
 			if open {
 				out[fireKey{f.Source, f.At}] = f
 			}
@@ -211,8 +212,9 @@ func (w *settler) judge(p *pending, v Verdict) {
 		p.Reason = ReasonUnpublished
 	default:
 		p.State = p.was
-		st := sch.start(version, p.At, w.now)
-		st.ID = w.instance
+		at, key := p.Trigger()
+		st := sch.start(version, at, w.now)
+		st.ID, st.TriggerKey = w.instance, key
 		w.instance++
 		p.start = &operation{start: &st}
 	}
@@ -241,7 +243,8 @@ func (w *settler) readRunning(ctx context.Context, fires []*pending) error {
 				if err := scan(&id, &key); err != nil {
 					return err
 				}
-				if sch, ok := keys[key]; ok {
+				of, _, _ := strings.Cut(key, ":") // that of an end says which
+				if sch, ok := keys[of]; ok {
 					w.running[sch] = append(w.running[sch], id)
 				}
 				return nil
