@@ -343,6 +343,7 @@ func (r *round) settleAll(ctx context.Context, verdicts []sql.Verdict) error {
 		}
 		return err
 	}
+	r.Figures.settles(out.Fires)
 	if err := failpoint.Hit("sched.fire.after"); err != nil {
 		return err
 	}

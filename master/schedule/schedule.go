@@ -60,6 +60,8 @@ type Config struct {
 	Slots  Slots
 	Logger hclog.Logger
 	Now    func() time.Time
+	// Figures count what is done; nil counts nothing.
+	Figures *Figures
 	// Horizon is how far ahead fires have their rows; zero is 10 minutes.
 	Horizon time.Duration
 	// Started says that new instances have a command, and Stopped that instances have a wish.
