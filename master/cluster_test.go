@@ -78,7 +78,7 @@ func TestALeavingMasterHandsItsInstancesOverWithinASecond(t *testing.T) {
 	t.Parallel()
 	const n = 100
 	s := newSite(t)
-	_, first, stop := s.master("m1", "i1")
+	leaving, first, stop := s.master("m1", "i1")
 	w := holding("w1", n)
 	s.join(w, first)
 	ids := s.hold(w, n)
@@ -88,7 +88,7 @@ func TestALeavingMasterHandsItsInstancesOverWithinASecond(t *testing.T) {
 	s.join(other, second)
 	s.join(another, third)
 	within(t, 5*time.Second, "the first knows the others", func() bool {
-		return len(s.members()) == 3
+		return len(leaving.standing.masters()) == 3
 	})
 	began := time.Now()
 	stop()

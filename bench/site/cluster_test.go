@@ -40,6 +40,7 @@ func TestTheClusterOfTheComposeFileBearsTheLossOfAnyPart(t *testing.T) {
 		{"worker's control process: the task goes on", loseControl},
 		{"apiserver: the run goes on, its caller is told", loseAPIServer},
 		{"master: the other one ends the run", loseMaster},
+		{"both masters: what runs is read, and what is started waits for them", loseMasters},
 		{"worker and its runner: the other worker runs the task again", loseWorker},
 		{"both workers, one after the other: the task fails for that reason", loseTwoWorkers},
 	} {
@@ -157,6 +158,57 @@ func loseMaster(ctx context.Context, t *testing.T, s *Site) {
 	}
 	if err := s.Restart(ctx, owner); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// loseMasters leaves nobody who schedules: a task that runs goes on, and everything can be asked for.
+func loseMasters(ctx context.Context, t *testing.T, s *Site) {
+	w := begin(ctx, t, s)
+	awaitTask(ctx, t, w.Client, w.id, "task", dag.TaskRunning)
+	var masters []*Part
+	for _, p := range s.Parts {
+		if strings.HasPrefix(p.Name, "master") {
+			p.Kill()
+			masters = append(masters, p)
+		}
+	}
+	if len(masters) != 2 {
+		t.Fatalf("%d masters were killed, want 2", len(masters))
+	}
+	in, err := s.Client.Instance(ctx, w.id)
+	if err != nil || in.State != dag.InstanceRunning {
+		t.Errorf("the instance is %s, %v", in.State, err)
+	}
+	tasks, err := s.Client.Tasks(ctx, w.id)
+	if err != nil || len(tasks) != 1 || tasks[0].State != dag.TaskRunning {
+		t.Errorf("its tasks are %+v, %v", tasks, err)
+	}
+	if attempts := w.attempts(ctx, t); len(attempts) != 1 {
+		t.Errorf("its attempts are %+v", attempts)
+	}
+	if events, err := s.Client.Events(ctx, w.id, 0); err != nil || len(events) == 0 {
+		t.Errorf("its events are %+v, %v", events, err)
+	}
+	var out strings.Builder
+	if err := s.Client.ReadLog(ctx, &out, w.id, "task", 1, "", false); err != nil || out.String() != "begun\n" {
+		t.Errorf("its log is %q, %v", out.String(), err)
+	}
+	if why, err := s.Client.Explain(ctx, w.id, ""); err != nil || why.Code == "" {
+		t.Errorf("it is explained by %+v, %v", why, err)
+	}
+	later, err := s.Client.StartWorkflow(ctx, "p", "gated", client.Start{Params: map[string]string{"file": w.file}})
+	if err != nil {
+		t.Fatalf("a start without masters: %v", err)
+	}
+	w.open(t)
+	for _, p := range masters {
+		if err := s.Restart(ctx, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.succeeds(ctx, t)
+	if in, err := s.Client.Wait(ctx, later, nil); err != nil || in.State != dag.InstanceSuccess {
+		t.Errorf("what was started meanwhile is %s (%s), %v", in.State, in.Reason, err)
 	}
 }
 

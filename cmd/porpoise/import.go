@@ -16,7 +16,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/porpoise/porpoise/cmd/porpoise/client"
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/schedule"
 	"github.com/porpoise/porpoise/internal/dolphin"
 )
 
@@ -141,7 +143,7 @@ func writeDefinitions(result *dolphin.Result, dir string, force bool) ([]definit
 		return nil, &failure{code: exitUsage, err: err}
 	}
 	files := make([]definitionFile, len(result.Workflows))
-	taken := map[string]bool{}
+	taken := map[string]bool{schedulesFile: true}
 	var there []error
 	for i := range result.Workflows {
 		w := &result.Workflows[i]
@@ -158,8 +160,21 @@ func writeDefinitions(result *dolphin.Result, dir string, force bool) ([]definit
 			there = append(there, fmt.Errorf("%s is there: name another folder, or give --force", files[i].File))
 		}
 	}
+	schedules, err := result.ScheduleFile()
+	if err != nil {
+		return nil, err
+	}
+	beside := filepath.Join(dir, schedulesFile+".yaml")
+	if _, err := os.Lstat(beside); schedules != nil && !force && !errors.Is(err, fs.ErrNotExist) {
+		there = append(there, fmt.Errorf("%s is there: name another folder, or give --force", beside))
+	}
 	if len(there) > 0 {
 		return nil, &failure{code: exitUsage, err: errors.Join(there...)}
+	}
+	if schedules != nil {
+		if err := os.WriteFile(beside, schedules, 0o644); err != nil {
+			return nil, err
+		}
 	}
 	for i := range files {
 		if err := os.WriteFile(files[i].File, result.Workflows[i].YAML, 0o644); err != nil {
@@ -168,6 +183,9 @@ func writeDefinitions(result *dolphin.Result, dir string, force bool) ([]definit
 	}
 	return files, nil
 }
+
+// schedulesFile is where the schedules of all workflows are written to.
+const schedulesFile = "schedules"
 
 // maxFileName is well below what file systems take of one name.
 const maxFileName = 100
@@ -223,7 +241,7 @@ func (c *cli) writeReport(result *dolphin.Result, files []definitionFile, how im
 	return err
 }
 
-// applyImported saves the workflows as apply does.
+// applyImported saves the workflows as apply does, and their schedules, paused.
 func (c *cli) applyImported(ctx context.Context, result *dolphin.Result, how importing) error {
 	cl, err := c.client()
 	if err != nil {
@@ -239,5 +257,36 @@ func (c *cli) applyImported(ctx context.Context, result *dolphin.Result, how imp
 		}
 	}
 	how.saving.force = how.force
-	return c.apply(ctx, cl, sources, how.saving)
+	if err := c.apply(ctx, cl, sources, how.saving); err != nil {
+		return err
+	}
+	return c.applyTimed(ctx, cl, result, how.saving.project)
+}
+
+// applyTimed saves the schedules. Those that are there stay paused or not, as they are.
+func (c *cli) applyTimed(ctx context.Context, cl *client.Client, result *dolphin.Result, project string) error {
+	text, err := result.ScheduleFile()
+	if err != nil || text == nil {
+		return err
+	}
+	doc, fields := schedule.Read(text, "yaml")
+	if len(fields) > 0 {
+		return &fieldErrors{source: schedulesFile, fields: fields}
+	}
+	there, err := cl.Schedules(ctx, client.ScheduleFilter{Project: project})
+	if err != nil {
+		return err
+	}
+	for i := range doc.Schedules {
+		s := &doc.Schedules[i]
+		if slices.ContainsFunc(there, func(t client.Schedule) bool { return t.Workflow == s.Workflow && t.Name == s.Name }) {
+			s.Enabled = nil
+		}
+	}
+	saved, err := cl.PutSchedules(ctx, project, doc.Schedules)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(c.err, "%d schedules are new, %d were there; the new ones are paused\n", saved.Created, saved.Changed)
+	return err
 }

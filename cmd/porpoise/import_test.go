@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/porpoise/porpoise/dag/schedule"
 )
 
 // simple is an export of which everything comes over.
@@ -78,7 +80,11 @@ func TestImportApplies(t *testing.T) {
 		if r.Method == http.MethodPut {
 			text, _ := io.ReadAll(r.Body)
 			saved = append(saved, r.URL.Path+" "+string(text))
-			_, _ = w.Write([]byte(`{"version": 1, "created": true}`))
+			answer := `{"version": 1, "created": true}`
+			if strings.HasSuffix(r.URL.Path, "/schedules") {
+				answer = `{"created": 1}`
+			}
+			_, _ = io.WriteString(w, answer)
 			return
 		}
 		w.Header().Set("ETag", `"0"`)
@@ -91,6 +97,27 @@ func TestImportApplies(t *testing.T) {
 	}
 	if !strings.Contains(out, "dwh/Nightly Load") || strings.Contains(out, "came over") || !strings.Contains(errs, "came over") {
 		t.Errorf("out %q, errors %q", out, errs)
+	}
+	saved = nil
+	timed := strings.Replace(simple, `"taskDefinitionList"`, `"schedule": {"crontab": "0 0 3 * * ? *", "timezoneId": "Asia/Shanghai", "releaseState": "ONLINE"}, "taskDefinitionList"`, 1)
+	if timed == simple {
+		t.Fatal("the export has no place for a schedule")
+	}
+	code, _, errs = cmd(t, timed, "import", "-", "--apply", "--project", "dwh", "--server", server.URL)
+	if code != exitOK || len(saved) != 2 || !strings.HasPrefix(saved[1], "/api/v1/projects/dwh/schedules ") ||
+		!strings.Contains(saved[1], `"cron":"0 0 3 * * ? *"`) || !strings.Contains(saved[1], `"enabled":false`) || !strings.Contains(errs, "paused") {
+		t.Errorf("import of a schedule = %d %q, saved %q", code, errs, saved)
+	}
+	dir := t.TempDir()
+	if code, _, errs = cmd(t, timed, "import", "-", "--out", dir); code != exitOK {
+		t.Errorf("import to files = %d %q", code, errs)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "schedules.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if doc, wrong := schedule.Read(text, "yaml"); len(wrong) > 0 || len(doc.Schedules) != 1 || doc.Schedules[0].Workflow != "Nightly Load" {
+		t.Errorf("the file of schedules is %s: %v", text, wrong)
 	}
 	saved = nil
 	wrong := strings.ReplaceAll(simple, "echo ${region}", "cat < "+strings.Repeat("x", 2<<20)) // a script over the limit

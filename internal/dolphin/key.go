@@ -65,8 +65,11 @@ const (
 	keyFilter   = "filter"
 	keyParallel = "parallel"
 
+	keySchedules = "schedules"
+
 	keyCron     = "cron" // of a schedule
 	keyTimezone = "timezone"
+	keyEnabled  = "enabled"
 	keyStart    = "start"
 	keyEnd      = "end"
 	keyMisfire  = "misfire"

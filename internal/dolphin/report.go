@@ -73,6 +73,7 @@ type Schedule struct {
 	Spec     schedule.Spec `json:"document"`
 	Means    string        `json:"means,omitempty"` // the cron expression in words
 	Enabled  bool          `json:"enabled"`         // whether it was on there
+	Fires    bool          `json:"fires"`           // whether it is one that fires here
 	Findings []Finding     `json:"findings,omitempty"`
 }
 
@@ -203,7 +204,7 @@ func (w *Workflow) writeText(b *strings.Builder) error {
 		if s.Means != "" {
 			fmt.Fprintf(b, "  # %s\n", s.Means)
 		}
-		text, err := s.document()
+		text, err := marshal(s.mapping())
 		if err != nil {
 			return err
 		}

@@ -62,6 +62,8 @@ func (im *importer) timing(f *flow, m *mapping) *Schedule {
 		"definitionDescription", "createTime", "updateTime", "userId", "userName", "warningGroupId", "environmentName")
 	o.rest(codeUnknownField)
 	s.Findings = n.list
+	_, wrong := s.Spec.Compile(0, nil, 0)
+	s.Fires = len(wrong) == 0
 	return s
 }
 
@@ -83,8 +85,28 @@ func (f *flow) listener(word string) string {
 	return command
 }
 
-// document writes the schedule as it is kept here.
-func (s *Schedule) document() ([]byte, error) {
+// scheduleName is the name of the only schedule that a workflow can have there.
+const scheduleName = "imported"
+
+// ScheduleFile writes the schedules of the workflows as a file for "porpoise schedule apply"; nil where there are none. All are
+// paused, as they would else fire both there and here. Those that can't be read are left out: the report says why.
+func (r *Result) ScheduleFile() ([]byte, error) {
+	var all list
+	for i := range r.Workflows {
+		w := &r.Workflows[i]
+		if w.Schedule == nil || !w.Schedule.Fires {
+			continue
+		}
+		all = append(all, append(mapping{{keyWorkflow, w.Name}, {keyName, scheduleName}, {keyEnabled, false}}, w.Schedule.mapping()...))
+	}
+	if len(all) == 0 {
+		return nil, nil
+	}
+	return marshal(mapping{{keySchedules, all}})
+}
+
+// mapping is the schedule's document as it is kept here.
+func (s *Schedule) mapping() mapping {
 	d := &s.Spec
 	m := mapping{{keyCron, d.Cron}}
 	for _, e := range []entry{
@@ -97,5 +119,5 @@ func (s *Schedule) document() ([]byte, error) {
 	} {
 		m.set(e.key, e.value)
 	}
-	return marshal(m)
+	return m
 }

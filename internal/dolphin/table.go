@@ -226,7 +226,7 @@ var rules = []Rule{
 	{codeDepWait, "failurePolicy, failureWaitingTime", Hand, "on_failure", "a wait after a failure has no limit of its own here: give the task a timeout"},
 	{codeNoType, "taskType", None, "type: shell", "the task type does not exist here: a script that fails stands in its place"},
 
-	{codeSchedule, "schedule", Mapped, "a schedule", "the schedule is in the report; make it beside the workflow"},
+	{codeSchedule, "schedule", Mapped, "a schedule", "the schedule is in the report, and comes over paused"},
 	{codeScheduleCron, "crontab", Hand, "cron", "the cron expression is none of Quartz"},
 	{codeScheduleZone, "timezoneId", Hand, "timezone", "the timezone is not known"},
 	{codeScheduleStrategy, "failureStrategy", Mapped, "on_failure", "the failure strategy of the schedule is that of the workflow"},
