@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/schedule"
@@ -232,9 +231,9 @@ func (w *settler) readRunning(ctx context.Context, fires []*pending) error {
 		}
 	}
 	for workflow, ids := range of {
-		keys := make(map[string]int64, len(ids))
+		asks := make(map[int64]bool, len(ids))
 		for _, id := range ids {
-			keys[ScheduleKey(id)] = id
+			asks[id] = true
 		}
 		err := w.eachRow(ctx, `SELECT id, trigger_key FROM workflow_instance WHERE workflow_id = ? AND state IN (`+openStates+`) ORDER BY id`, []any{workflow},
 			func(scan func(...any) error) error {
@@ -243,8 +242,7 @@ func (w *settler) readRunning(ctx context.Context, fires []*pending) error {
 				if err := scan(&id, &key); err != nil {
 					return err
 				}
-				of, _, _ := strings.Cut(key, ":") // that of an end says which
-				if sch, ok := keys[of]; ok {
+				if sch, ok := ScheduleOf(key); ok && asks[sch] {
 					w.running[sch] = append(w.running[sch], id)
 				}
 				return nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/porpoise/porpoise/dag"
@@ -13,6 +14,17 @@ import (
 
 // EndKey is the trigger key of the instance that a schedule starts at the end of another: one for each of those.
 func EndKey(id, ended int64) string { return fmt.Sprintf("%s:%d", ScheduleKey(id), ended) }
+
+// ScheduleOf returns the schedule that a trigger key is of, by a moment or an end; false where it is of none.
+func ScheduleOf(key string) (id int64, ok bool) {
+	digits, ok := strings.CutPrefix(key, "s")
+	if !ok {
+		return 0, false
+	}
+	digits, _, _ = strings.Cut(digits, ":")
+	id, err := strconv.ParseInt(digits, 10, 64)
+	return id, err == nil && id > 0
+}
 
 // Trigger returns the schedule time and the trigger key of the instance that the fire starts.
 func (f *Fire) Trigger() (dag.Millis, string) {

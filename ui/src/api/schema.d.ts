@@ -3760,6 +3760,8 @@ export interface components {
             events?: string[] | null;
             /** @description Reasons of states. */
             reasons?: string[] | null;
+            /** @description Names of schedules: only instances that one of them started fit. */
+            schedules?: string[] | null;
             /** @description States of instances or tasks. */
             states?: string[] | null;
             /** @description Names of tasks: events of the instance itself then don't fit. */
