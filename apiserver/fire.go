@@ -32,6 +32,7 @@ type Fire struct {
 	Revision   int64  `json:"revision" doc:"Of the schedule, as it was planned."`
 	Master     string `json:"master,omitempty" doc:"Who set the outcome."`
 	Epoch      int64  `json:"epoch,omitempty" doc:"Of the layout of slots by which it did."`
+	AfterID    ID     `json:"after_instance_id,omitempty" doc:"The instance whose end it is; its schedule time, where it has one, is that of the instance which is started."`
 }
 
 // FireRange is a stretch of a schedule's moments.
@@ -86,7 +87,7 @@ func (s *Server) fireRoutes() {
 func fireFace(f sql.Fire) Fire {
 	out := Fire{
 		At: Time(f.At), Due: Time(f.Due), State: string(f.State), Reason: f.Reason, InstanceID: ID(f.Instance), FiredAt: Time(f.FiredAt),
-		Revision: f.Revision, Master: f.Master, Epoch: f.Epoch,
+		Revision: f.Revision, Master: f.Master, Epoch: f.Epoch, AfterID: ID(f.After),
 	}
 	if f.State == schedule.Fired {
 		out.LateMS = max(0, f.FiredAt.Sub(f.Due).Milliseconds())
@@ -186,6 +187,9 @@ func (s *Server) holdToRules(ctx context.Context, sch sql.Schedule, from, to dag
 	if p.Why != "" {
 		return nil
 	}
+	if sch.Spec.After != nil {
+		return s.holdToInstances(ctx, sch, from, to, p)
+	}
 	if since > from {
 		p.Why = "what is before was planned by other rules, or the schedule was paused"
 	}
@@ -209,6 +213,16 @@ func (s *Server) holdToRules(ctx context.Context, sch sql.Schedule, from, to dag
 	missing, unexpected := differences(rules, rows[before:])
 	p.Missing, p.Unexpected = append(p.Missing, missing...), append(p.Unexpected, unexpected...)
 	p.Planned = int64(before + len(rules))
+	return s.findInstances(ctx, sch, rows, p)
+}
+
+// holdToInstances holds the fires of ends to the instances that they started: no rule foretells an end.
+func (s *Server) holdToInstances(ctx context.Context, sch sql.Schedule, from, to dag.Millis, p *ScheduleProof) error {
+	p.Why = "it fires at ends of another workflow, which no rule foretells: only the instances were looked for"
+	rows, err := s.firesBetween(ctx, sch.ID, from, to)
+	if err != nil || len(rows) > maxProved {
+		return err
+	}
 	return s.findInstances(ctx, sch, rows, p)
 }
 
@@ -264,7 +278,8 @@ func (s *Server) findInstances(ctx context.Context, sch sql.Schedule, rows []sql
 			return fmt.Errorf("read instances: %w", err)
 		}
 		for _, in := range found {
-			if row := wanted[in.ID]; in.ScheduleTime == row.At && in.TriggerKey == sql.ScheduleKey(sch.ID) {
+			row := wanted[in.ID]
+			if at, key := row.Trigger(); in.ScheduleTime == at && in.TriggerKey == key {
 				delete(wanted, in.ID)
 			}
 		}

@@ -31,6 +31,7 @@ type ListenerStore interface {
 type ListenerFilter struct {
 	Events    []string `json:"events,omitempty" maxItems:"100" doc:"Kinds of events: submitted, started, instance_state, ended, task_state, task_ended, task_timeout, workflow_timeout, approved, rejected, pause_overdue, stop_overdue."`
 	Workflows []string `json:"workflows,omitempty" maxItems:"100" doc:"Names of workflows."`
+	Schedules []string `json:"schedules,omitempty" maxItems:"100" doc:"Names of schedules: only instances that one of them started fit."`
 	Tasks     []string `json:"tasks,omitempty" maxItems:"100" doc:"Names of tasks: events of the instance itself then don't fit."`
 	States    []string `json:"states,omitempty" maxItems:"100" doc:"States of instances or tasks."`
 	Reasons   []string `json:"reasons,omitempty" maxItems:"100" doc:"Reasons of states."`
@@ -138,7 +139,7 @@ func (s *Server) listenerRoutes() {
 
 func filterFace(f listen.Filter) ListenerFilter {
 	return ListenerFilter{
-		Events: words[string](f.Events), Workflows: f.Workflows, Tasks: f.Tasks, States: f.States, Reasons: words[string](f.Reasons), When: f.When,
+		Events: words[string](f.Events), Workflows: f.Workflows, Schedules: f.Schedules, Tasks: f.Tasks, States: f.States, Reasons: words[string](f.Reasons), When: f.When,
 	}
 }
 
@@ -147,7 +148,7 @@ func (f *ListenerFilter) filter() listen.Filter {
 		return listen.Filter{}
 	}
 	return listen.Filter{
-		Events: words[listen.Kind](f.Events), Workflows: f.Workflows, Tasks: f.Tasks, States: f.States, Reasons: words[dag.Reason](f.Reasons), When: f.When,
+		Events: words[listen.Kind](f.Events), Workflows: f.Workflows, Schedules: f.Schedules, Tasks: f.Tasks, States: f.States, Reasons: words[dag.Reason](f.Reasons), When: f.When,
 	}
 }
 

@@ -22,6 +22,7 @@ type measures struct {
 	// leftOut counts those beyond maxMeasured; refused is of gRPC servers.
 	leftOut, refused *prometheus.Desc
 	workers          []workerMeasure
+	schedules        scheduleMeasures
 }
 
 // workerMeasure is one number of each worker. Where it has label values, it is a series each.
@@ -56,9 +57,10 @@ func newMeasures(s *Server) *measures {
 		return m
 	}
 	return &measures{
-		s:       s,
-		leftOut: prometheus.NewDesc("porpoise_measured_left_out", "Workers and masters beyond the first thousand of each, which are not shown.", nil, nil),
-		refused: prometheus.NewDesc("porpoise_rpc_refused_total", "Connections, callers and messages that a gRPC server has turned away.", []string{"role", "node", "kind"}, nil),
+		s:         s,
+		schedules: newScheduleMeasures(),
+		leftOut:   prometheus.NewDesc("porpoise_measured_left_out", "Workers and masters beyond the first thousand of each, which are not shown.", nil, nil),
+		refused:   prometheus.NewDesc("porpoise_rpc_refused_total", "Connections, callers and messages that a gRPC server has turned away.", []string{"role", "node", "kind"}, nil),
 		workers: []workerMeasure{
 			{
 				desc: prometheus.NewDesc("porpoise_worker_connected", "1 where the worker has a stream to this apiserver, so that its figures are known.", []string{"worker"}, nil),
@@ -95,6 +97,7 @@ func newMeasures(s *Server) *measures {
 func (m *measures) Describe(to chan<- *prometheus.Desc) {
 	to <- m.leftOut
 	to <- m.refused
+	m.schedules.describe(to)
 	for _, w := range m.workers {
 		to <- w.desc
 	}
@@ -115,6 +118,7 @@ func (m *measures) Collect(to chan<- prometheus.Metric) {
 				continue
 			}
 			m.refusals(to, registry.Master, node, f.Refused)
+			m.schedules.show(to, node, f.GetSchedules())
 		}
 	}
 	if m.s.cfg.Refusals != nil {

@@ -12,7 +12,10 @@ import (
 type fixedMasters struct{}
 
 func (fixedMasters) Figures() map[string]*rpc.MasterFigures {
-	return map[string]*rpc.MasterFigures{"m1": {RefusedConnections: 7, RefusedMessages: 2}}
+	return map[string]*rpc.MasterFigures{"m1": {
+		RefusedConnections: 7, RefusedMessages: 2,
+		Schedules: &rpc.ScheduleFigures{Fired: 5, Duplicate: 1, Late: []int64{2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, LateMs: 7_200_020, Planned: 9, AheadMs: -1500},
+	}, "m0": {}}
 }
 
 // silentWorkers have no stream here.
@@ -57,6 +60,10 @@ func TestMetricsShowWhatAnAlertOnWorkersAndMastersNeeds(t *testing.T) {
 		`porpoise_worker_heartbeat_attempts{queue="in_flight",worker="w1"} 0`, `porpoise_worker_heartbeat_oldest_seconds{worker="w1"} 4.2`,
 		`porpoise_worker_heartbeat_near_deadline{worker="w1"} 0`, `porpoise_worker_heartbeat_overruns_total{worker="w1"} 0`,
 		`porpoise_worker_heartbeat_lapsed_total{worker="w1"} 0`, `porpoise_worker_runner_refused_total{worker="w1"} 0`,
+		`porpoise_schedule_fires_total{node="m1",outcome="fired"} 5`, `porpoise_schedule_fires_total{node="m1",outcome="duplicate"} 1`,
+		`porpoise_schedule_fires_total{node="m1",outcome="missed"} 0`, `porpoise_schedule_late_seconds_bucket{node="m1",le="0.01"} 3`,
+		`porpoise_schedule_late_seconds_bucket{node="m1",le="3600"} 4`, `porpoise_schedule_late_seconds_bucket{node="m1",le="+Inf"} 5`,
+		`porpoise_schedule_late_seconds_sum{node="m1"} 7200.02`, `porpoise_schedule_planned_total{node="m1"} 9`, `porpoise_schedule_planned_ahead_seconds{node="m1"} -1.5`,
 		`porpoise_rpc_refused_total{kind="connection",node="m1",role="master"} 7`, `porpoise_rpc_refused_total{kind="message",node="m1",role="master"} 2`,
 		`porpoise_rpc_refused_total{kind="caller",node="a1",role="apiserver"} 1`, `porpoise_measured_left_out 0`,
 	)

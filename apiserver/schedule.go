@@ -19,6 +19,7 @@ type ScheduleStore interface {
 	Schedules(ctx context.Context, f sql.ScheduleFilter, page sql.Page) ([]sql.Schedule, string, error)
 	EnableSchedules(ctx context.Context, ids []int64, enabled bool, why, by string) (changed int, err error)
 	DeleteSchedule(ctx context.Context, id int64) error
+	StartedBy(ctx context.Context, workflows []int64) (before []int64, err error)
 	TriggerSchedule(ctx context.Context, id int64, by string) (instance int64, err error)
 	Fires(ctx context.Context, scheduleID int64, from, to dag.Millis, state schedule.State, page sql.Page) ([]sql.Fire, string, error)
 	SumFires(ctx context.Context, scheduleID int64, from, to dag.Millis) (sql.FireSums, error)
@@ -254,7 +255,7 @@ func (s *Server) putSchedule(ctx context.Context, in *putSchedule) (*scheduleAns
 	if wrong = append(wrong, more...); len(wrong) > 0 {
 		return nil, problem(http.StatusUnprocessableEntity, wrong[0].Field+": "+wrong[0].Message, wrong...)
 	}
-	sch, err := s.toSave(ctx, c.workflow, in.Schedule, in.Body.ScheduleRules, in.Body.Enabled)
+	sch, err := check.toSave(ctx, c.workflow, in.Schedule, in.Body.ScheduleRules, in.Body.Enabled)
 	if err != nil {
 		return nil, err
 	}
@@ -273,10 +274,14 @@ func (s *Server) putSchedule(ctx context.Context, in *putSchedule) (*scheduleAns
 	return out, nil
 }
 
-// toSave is the row of a schedule. Where it is not said whether it is enabled, one that is there stays as it is.
-func (s *Server) toSave(ctx context.Context, w sql.Workflow, name string, rules ScheduleRules, enabled *bool) (sql.Schedule, error) {
+// toSave is the row of a schedule that was checked. Where it is not said whether it is enabled, one that is there stays as
+// it is.
+func (c *scheduleCheck) toSave(ctx context.Context, w sql.Workflow, name string, rules ScheduleRules, enabled *bool) (sql.Schedule, error) {
 	sch := sql.Schedule{ProjectID: w.ProjectID, WorkflowID: w.ID, Name: name, Spec: rules.spec(), Enabled: true, ChangedBy: callOf(ctx).who.name}
-	known, err := s.store.Schedule(ctx, w.ID, name)
+	if rules.After != nil {
+		sch.AfterWorkflow = c.found[rules.After.Workflow]
+	}
+	known, err := c.server.store.Schedule(ctx, w.ID, name)
 	switch {
 	case errors.Is(err, sql.ErrNotFound):
 	case err != nil:
@@ -297,6 +302,8 @@ func (s *Server) scheduleNotSaved(ctx context.Context, sch sql.Schedule, match *
 	switch {
 	case errors.Is(cause, sql.ErrFull):
 		return wrongField(http.StatusConflict, "schedule", "too_many", sch.Name, "a workflow has at most %d schedules", sql.MaxSchedules)
+	case errors.Is(cause, sql.ErrCircle):
+		return startsItself(http.StatusConflict, afterFace(sch.Spec.After))
 	case !errors.Is(cause, sql.ErrStale) && !errors.Is(cause, sql.ErrExists) && !errors.Is(cause, sql.ErrNotFound):
 		return fmt.Errorf("save schedule: %w", cause)
 	}

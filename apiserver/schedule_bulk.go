@@ -124,7 +124,11 @@ func (s *Server) putSchedules(ctx context.Context, in *putSchedules) (*putSchedu
 	if len(list) > maxSchedulesAtOnce {
 		return nil, wrongField(http.StatusUnprocessableEntity, "schedules", "too_many", "", "at most %d schedules are saved at once", maxSchedulesAtOnce)
 	}
-	workflows, wrong, err := s.checkSchedules(ctx, list)
+	check, err := s.newScheduleCheck(ctx, callOf(ctx).project.ID)
+	if err != nil {
+		return nil, err
+	}
+	workflows, wrong, err := check.all(ctx, list)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +137,7 @@ func (s *Server) putSchedules(ctx context.Context, in *putSchedules) (*putSchedu
 	}
 	rows := make([]sql.Schedule, len(list))
 	for i := range list {
-		if rows[i], err = s.toSave(ctx, workflows[dag.FoldName(list[i].Workflow)], list[i].Name, list[i].ScheduleRules, list[i].Enabled); err != nil {
+		if rows[i], err = check.toSave(ctx, workflows[dag.FoldName(list[i].Workflow)], list[i].Name, list[i].ScheduleRules, list[i].Enabled); err != nil {
 			return nil, err
 		}
 	}
@@ -152,13 +156,9 @@ func (s *Server) putSchedules(ctx context.Context, in *putSchedules) (*putSchedu
 	return out, nil
 }
 
-// checkSchedules returns the workflows that schedules are of, by their folded names, and all that is wrong.
-func (s *Server) checkSchedules(ctx context.Context, list []NamedSchedule) (map[string]sql.Workflow, []dag.FieldError, error) {
+// all returns the workflows that schedules are of, by their folded names, and all that is wrong.
+func (c *scheduleCheck) all(ctx context.Context, list []NamedSchedule) (map[string]sql.Workflow, []dag.FieldError, error) {
 	project := callOf(ctx).project.ID
-	check, err := s.newScheduleCheck(ctx, project)
-	if err != nil {
-		return nil, nil, err
-	}
 	var wrong []dag.FieldError
 	workflows, names := map[string]sql.Workflow{}, map[string]int{}
 	for i, one := range list {
@@ -172,7 +172,8 @@ func (s *Server) checkSchedules(ctx context.Context, list []NamedSchedule) (map[
 		key := dag.FoldName(one.Workflow)
 		w, ok := workflows[key]
 		if !ok {
-			w, err = s.store.Workflow(ctx, project, one.Workflow)
+			var err error
+			w, err = c.server.store.Workflow(ctx, project, one.Workflow)
 			if errors.Is(err, sql.ErrNotFound) {
 				fail(dag.FieldError{Field: "workflow", Code: dag.CodeUnknownWorkflow, Value: one.Workflow, Message: "the project has no such workflow"})
 				continue
@@ -187,7 +188,7 @@ func (s *Server) checkSchedules(ctx context.Context, list []NamedSchedule) (map[
 			fail(dag.FieldError{Field: "name", Code: dag.CodeDuplicateName, Value: one.Name, Message: fmt.Sprintf("schedules[%d] has this name too", before)})
 		}
 		names[key+"/"+dag.FoldName(one.Name)] = i
-		found, err := check.of(ctx, w, one.ScheduleRules)
+		found, err := c.of(ctx, w, one.ScheduleRules)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -62,6 +62,10 @@ func (s *Server) explainSchedule(ctx context.Context, in *explainSchedule) (*exp
 		e = Explanation{Code: "schedule_unpublished", Text: "no version of the workflow is published: there is nothing to start"}
 	case plan == nil:
 		e = Explanation{Code: "schedule_broken", Text: "its rules can't be read any more: " + wrong[0].Error(), Args: map[string]string{"field": wrong[0].Field}}
+	case sch.Spec.After != nil:
+		if e, err = s.explainAfter(ctx, sch); err != nil {
+			return nil, err
+		}
 	case !ever:
 		e = Explanation{Code: "schedule_ended", Text: "it never fires again by its rules"}
 	case !fires:
@@ -117,6 +121,10 @@ func fireExplanation(f sql.Fire) Explanation {
 		if e.Text = fireSentences[f.Reason]; e.Text == "" {
 			e.Text = f.Reason
 		}
+	}
+	if f.After != 0 {
+		e.Args["after_instance"] = fmt.Sprint(f.After)
+		e.Text = fmt.Sprintf("for the end of instance %d: ", f.After) + e.Text
 	}
 	if f.Instance != 0 {
 		e.Args["instance"] = fmt.Sprint(f.Instance)

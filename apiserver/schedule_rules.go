@@ -16,12 +16,13 @@ const leastInterval = time.Second
 
 // ScheduleRules is the document of a schedule: when it fires, and what it starts.
 type ScheduleRules struct {
-	Cron     string   `json:"cron,omitempty" maxLength:"1024" doc:"When it fires: five, six (seconds first) or seven fields (with a year), or a word such as @daily or @every 90s."`
-	Dialect  string   `json:"dialect,omitempty" enum:"unix,quartz" doc:"Of cron. Absent: five fields are unix, six and seven are quartz."`
-	At       []string `json:"at,omitempty" maxItems:"1000" doc:"When it fires, instead of cron: moments, each a date with or without a time on the timezone's calendar, or RFC 3339."`
-	Timezone string   `json:"timezone,omitempty" maxLength:"64" doc:"Whose clock all of this is about, as an IANA name such as Europe/Berlin; absent is UTC."`
-	Start    string   `json:"start,omitempty" maxLength:"64" doc:"The first moment that it may fire at, itself included. @every counts from it."`
-	End      string   `json:"end,omitempty" maxLength:"64" doc:"The last moment that it may fire at, itself included; a date alone is the whole day."`
+	Cron     string         `json:"cron,omitempty" maxLength:"1024" doc:"When it fires: five, six (seconds first) or seven fields (with a year), or a word such as @daily or @every 90s."`
+	Dialect  string         `json:"dialect,omitempty" enum:"unix,quartz" doc:"Of cron. Absent: five fields are unix, six and seven are quartz."`
+	At       []string       `json:"at,omitempty" maxItems:"1000" doc:"When it fires, instead of cron: moments, each a date with or without a time on the timezone's calendar, or RFC 3339."`
+	After    *ScheduleAfter `json:"after,omitempty" doc:"Fires when an instance of another workflow ends, instead of cron. Nothing else that is about moments goes with it but timezone."`
+	Timezone string         `json:"timezone,omitempty" maxLength:"64" doc:"Whose clock all of this is about, as an IANA name such as Europe/Berlin; absent is UTC."`
+	Start    string         `json:"start,omitempty" maxLength:"64" doc:"The first moment that it may fire at, itself included. @every counts from it."`
+	End      string         `json:"end,omitempty" maxLength:"64" doc:"The last moment that it may fire at, itself included; a date alone is the whole day."`
 
 	Calendar *ScheduleCalendar `json:"calendar,omitempty" doc:"On which days it fires."`
 	Jitter   string            `json:"jitter,omitempty" maxLength:"32" doc:"Each fire is later than planned by a part of this, the same for the same fire: 90s 10m. The schedule time stays as planned."`
@@ -84,6 +85,7 @@ func rulesFace(spec schedule.Spec) ScheduleRules {
 		Cron: spec.Cron, Dialect: spec.Dialect, At: spec.At, Timezone: spec.Timezone, Start: spec.Start, End: spec.End, Jitter: spec.Jitter,
 		Overlap: string(spec.Overlap), WorkerGroup: spec.WorkerGroup, Priority: spec.Priority, OnFailure: string(spec.OnFailure), DryRun: spec.DryRun,
 	}
+	out.After = afterFace(spec.After)
 	if c := spec.Calendar; c != nil {
 		out.Calendar = &ScheduleCalendar{Skip: c.Skip, Only: c.Only, Excluded: c.Excluded}
 	}
@@ -105,6 +107,7 @@ func (r *ScheduleRules) spec() schedule.Spec {
 		Overlap: schedule.Overlap(r.Overlap), Params: startParams(r.Params), WorkerGroup: r.WorkerGroup, Priority: r.Priority,
 		OnFailure: dag.OnFailure(r.OnFailure), DryRun: r.DryRun,
 	}
+	out.After = r.After.spec()
 	if c := r.Calendar; c != nil {
 		out.Calendar = &schedule.CalendarRule{Skip: c.Skip, Only: c.Only, Excluded: c.Excluded}
 	}
@@ -118,17 +121,25 @@ func (r *ScheduleRules) spec() schedule.Spec {
 type scheduleCheck struct {
 	server    *Server
 	calendars map[string]schedule.Calendar
+	found     map[string]int64  // workflows whose ends are waited for, as schedules name them
+	before    map[int64][]int64 // by workflow, those whose ends start it by a schedule that was checked
 }
 
 func (s *Server) newScheduleCheck(ctx context.Context, projectID int64) (*scheduleCheck, error) {
 	calendars, err := s.store.ScheduleCalendars(ctx, projectID)
-	return &scheduleCheck{server: s, calendars: calendars}, err
+	return &scheduleCheck{server: s, calendars: calendars, found: map[string]int64{}, before: map[int64][]int64{}}, err
 }
 
 // of returns everything that is wrong with a schedule of a workflow.
 func (c *scheduleCheck) of(ctx context.Context, w sql.Workflow, rules ScheduleRules) ([]dag.FieldError, error) {
 	spec := rules.spec()
 	_, wrong := spec.Compile(0, c.calendars, leastInterval)
+	if rules.After != nil && len(wrong) == 0 {
+		var err error
+		if wrong, err = c.after(ctx, w, &rules); err != nil {
+			return nil, err
+		}
+	}
 	if w.Published == 0 {
 		return append(wrong, notPublished(http.StatusUnprocessableEntity).Errors...), nil
 	}

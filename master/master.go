@@ -84,7 +84,8 @@ type Config struct {
 	Joins *rpc.JoinServer
 	// Keys opens the secrets of tasks; nil is none, and tasks that name one fail.
 	Keys engine.Keys
-	// Figures says how this master is doing, for apiservers; nil says nothing.
+	// Figures says how this master is doing, for apiservers, each time in a message of its own; nil says nothing. What it
+	// did for schedules is added.
 	Figures func() *rpc.MasterFigures
 	// Secrets opens what listeners sign with; nil tells nothing to those that have a secret.
 	Secrets notify.Opener
@@ -152,7 +153,14 @@ func New(c Config) *Master {
 	m.alarms = wheel.New(c.Now, m.fire)
 	m.depot = artifact.New(c.Store)
 	m.watchers = watch.New(hints{m}, m.log)
-	m.watchers.Figures = c.Figures
+	counts := &schedule.Figures{}
+	if c.Figures != nil {
+		m.watchers.Figures = func() *rpc.MasterFigures {
+			f := c.Figures()
+			f.Schedules = counts.Message()
+			return f
+		}
+	}
 	m.links = link.New(link.Config{
 		Self: c.Self, Cluster: c.Cluster, Generation: c.Generation, Asks: placer, Now: c.Now, Logger: m.log,
 		Stray: func(worker rpc.Process, owner string) { m.strays.saw(worker, owner, m.Now()) },
@@ -184,7 +192,7 @@ func New(c Config) *Master {
 		Stopped: func(ids []int64) { m.hint(&rpc.Hint{Controls: ids}) },
 	})
 	schedules := schedule.Config{
-		Master: c.Self.String(), Store: c.Store, Slots: heldSlots{m.slots, &m.hold}, Logger: m.log, Now: c.Now,
+		Master: c.Self.String(), Figures: counts, Store: c.Store, Slots: heldSlots{m.slots, &m.hold}, Logger: m.log, Now: c.Now,
 		Started: func(ids []int64) { m.hint(&rpc.Hint{Commands: ids}) },
 		Stopped: func(ids []int64) { m.hint(&rpc.Hint{Controls: ids}) },
 	}

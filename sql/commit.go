@@ -215,6 +215,9 @@ func (b *batch) release(ctx context.Context, ops []*operation) error {
 	if err := b.endDates(ctx, ops); err != nil {
 		return fmt.Errorf("note ends with dates of backfills: %w", err)
 	}
+	if err := b.noteEnds(ctx, ops); err != nil {
+		return fmt.Errorf("note ends for schedules: %w", err)
+	}
 	wanted, placed, err := b.unanswered(ctx, sortedKeys(released))
 	if err != nil {
 		return fmt.Errorf("read controls of released instances: %w", err)

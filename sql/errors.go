@@ -43,6 +43,8 @@ var (
 	ErrSchema = errors.New("schema does not fit this program")
 	// ErrLastOwner says that a project would be left without an owner.
 	ErrLastOwner = errors.New("the project's last owner")
+	// ErrCircle says that a workflow would come to start itself by its own end.
+	ErrCircle = errors.New("starts itself by its own end")
 	// ErrClosed says that the store was closed.
 	ErrClosed = errors.New("store is closed")
 

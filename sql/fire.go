@@ -11,7 +11,7 @@ import (
 // Fire is one moment of a schedule, from when it is planned until long after it came to its outcome.
 type Fire struct {
 	Source   int64      // the schedule
-	At       dag.Millis // when it was planned: the schedule time of its instance
+	At       dag.Millis // when it was planned: the schedule time of its instance, see Trigger
 	Due      dag.Millis // At and its jitter
 	Revision int64      // of the schedule that planned it
 	State    schedule.State
@@ -20,12 +20,16 @@ type Fire struct {
 	FiredAt  dag.Millis
 	Master   string // which set the outcome
 	Epoch    int64  // of the layout of slots by which it did
+	// After is the instance whose end it is, 0 for the fire of a moment; At is when that ended, and ScheduleTime the
+	// moment that it was about, 0 for none.
+	After        int64
+	ScheduleTime dag.Millis
 }
 
-const selectFire = `SELECT source_id, planned_at, due_at, revision, state, reason, instance_id, fired_at, master, epoch FROM fire`
+const selectFire = `SELECT source_id, planned_at, due_at, revision, state, reason, instance_id, fired_at, master, epoch, after_id, schedule_time FROM fire`
 
 func scanFire(scan func(...any) error) (f Fire, err error) {
-	return f, scan(&f.Source, &f.At, &f.Due, &f.Revision, &f.State, &f.Reason, &f.Instance, &f.FiredAt, &f.Master, &f.Epoch)
+	return f, scan(&f.Source, &f.At, &f.Due, &f.Revision, &f.State, &f.Reason, &f.Instance, &f.FiredAt, &f.Master, &f.Epoch, &f.After, &f.ScheduleTime)
 }
 
 // Fires returns a page of the fires of a schedule that are planned from a moment until before another, the oldest

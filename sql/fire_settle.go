@@ -182,11 +182,11 @@ func (w *settler) openFires(ctx context.Context) (map[fireKey]Fire, error) {
 		}
 	}
 	out := make(map[fireKey]Fire, len(w.verdicts))
-	err := w.eachPair(ctx, `SELECT source_id, planned_at, due_at, revision, state, open FROM fire WHERE `, "(source_id, planned_at)", 2, args,
+	err := w.eachPair(ctx, `SELECT source_id, planned_at, due_at, revision, state, open, after_id, schedule_time FROM fire WHERE `, "(source_id, planned_at)", 2, args,
 		func(scan func(...any) error) error {
 			var f Fire
 			var open bool
-			err := scan(&f.Source, &f.At, &f.Due, &f.Revision, &f.State, &open)
+			err := scan(&f.Source, &f.At, &f.Due, &f.Revision, &f.State, &open, &f.After, &f.ScheduleTime)
 			if open {
 				out[fireKey{f.Source, f.At}] = f
 			}
@@ -211,8 +211,9 @@ func (w *settler) judge(p *pending, v Verdict) {
 		p.Reason = ReasonUnpublished
 	default:
 		p.State = p.was
-		st := sch.start(version, p.At, w.now)
-		st.ID = w.instance
+		at, key := p.Trigger()
+		st := sch.start(version, at, w.now)
+		st.ID, st.TriggerKey = w.instance, key
 		w.instance++
 		p.start = &operation{start: &st}
 	}
@@ -230,9 +231,9 @@ func (w *settler) readRunning(ctx context.Context, fires []*pending) error {
 		}
 	}
 	for workflow, ids := range of {
-		keys := make(map[string]int64, len(ids))
+		asks := make(map[int64]bool, len(ids))
 		for _, id := range ids {
-			keys[ScheduleKey(id)] = id
+			asks[id] = true
 		}
 		err := w.eachRow(ctx, `SELECT id, trigger_key FROM workflow_instance WHERE workflow_id = ? AND state IN (`+openStates+`) ORDER BY id`, []any{workflow},
 			func(scan func(...any) error) error {
@@ -241,7 +242,7 @@ func (w *settler) readRunning(ctx context.Context, fires []*pending) error {
 				if err := scan(&id, &key); err != nil {
 					return err
 				}
-				if sch, ok := keys[key]; ok {
+				if sch, ok := ScheduleOf(key); ok && asks[sch] {
 					w.running[sch] = append(w.running[sch], id)
 				}
 				return nil

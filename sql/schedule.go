@@ -28,6 +28,8 @@ type Schedule struct {
 	Revision int64
 	Enabled  bool
 	Why      string // where it is not enabled: why not
+	// AfterWorkflow is the workflow whose ends it waits for, as Spec.After names it; 0 where moments fire.
+	AfterWorkflow int64
 	// PlannedUntil is the moment before which every fire has its row.
 	PlannedUntil dag.Millis
 	CreatedBy    string
@@ -49,14 +51,14 @@ type ScheduleFilter struct {
 
 const (
 	scheduleColumns = `s.id, s.project_id, s.workflow_id, COALESCE(p.name, ''), COALESCE(w.name, ''), s.name, s.spec, s.revision, s.enabled, s.why,
-	s.planned_until, s.created_by, s.created_at, s.changed_by, s.changed_at`
+	s.planned_until, s.after_workflow, s.created_by, s.created_at, s.changed_by, s.changed_at`
 	selectSchedule = `SELECT ` + scheduleColumns + ` FROM schedule s LEFT JOIN project p ON p.id = s.project_id LEFT JOIN workflow w ON w.id = s.workflow_id`
 )
 
 func scanSchedule(scan func(...any) error) (sch Schedule, err error) {
 	var spec string
 	err = scan(&sch.ID, &sch.ProjectID, &sch.WorkflowID, &sch.Project, &sch.Workflow, &sch.Name, &spec, &sch.Revision, &sch.Enabled, &sch.Why,
-		&sch.PlannedUntil, &sch.CreatedBy, &sch.CreatedAt, &sch.ChangedBy, &sch.ChangedAt)
+		&sch.PlannedUntil, &sch.AfterWorkflow, &sch.CreatedBy, &sch.CreatedAt, &sch.ChangedBy, &sch.ChangedAt)
 	if err != nil {
 		return sch, err
 	}
@@ -77,7 +79,8 @@ func encodeSpec(spec schedule.Spec) string {
 // SaveSchedule makes a schedule of a workflow, or changes it, and returns it as it is then and whether it is new.
 // match is the revision that must stand: 0 makes a new one alone, -1 takes any. It returns ErrExists where a new one
 // was wanted and the name is taken, ErrStale where another revision stands, ErrNotFound where the workflow is gone, or
-// the schedule that was to be changed, and ErrFull where the workflow has MaxSchedules. A change holds from the next
+// the schedule that was to be changed, ErrFull where the workflow has MaxSchedules, and ErrCircle where its end would
+// come to start it. A change holds from the next
 // fire on: what is due already and was not fired is skipped.
 func (s *Store) SaveSchedule(ctx context.Context, sch Schedule, match int64) (saved Schedule, created bool, err error) {
 	id, err := s.NextIDs(ctx, 1)
@@ -89,6 +92,9 @@ func (s *Store) SaveSchedule(ctx context.Context, sch Schedule, match int64) (sa
 	err = s.write(ctx, func(tx *sqlTx) error {
 		// The workflow's row is the lock: two writers together could pass the bound, or make one name twice.
 		if err := tx.QueryRowContext(ctx, `SELECT project_id FROM workflow WHERE id = ? AND deleted_at = 0`+s.dial.forUpdate(), sch.WorkflowID).Scan(&sch.ProjectID); err != nil {
+			return err
+		}
+		if err := s.refuseCircle(ctx, tx, &sch); err != nil {
 			return err
 		}
 		var stands Schedule
@@ -109,8 +115,8 @@ func (s *Store) SaveSchedule(ctx context.Context, sch Schedule, match int64) (sa
 		case match > 0 && match != stands.Revision:
 			return fmt.Errorf("it is revision %d: %w", stands.Revision, ErrStale)
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE schedule SET name = ?, spec = ?, why = ?, changed_by = ?, changed_at = ? WHERE id = ?`,
-			sch.Name, encodeSpec(sch.Spec), sch.Why, sch.ChangedBy, now, stands.ID)
+		_, err = tx.ExecContext(ctx, `UPDATE schedule SET name = ?, spec = ?, why = ?, after_workflow = ?, after_states = ?, changed_by = ?, changed_at = ? WHERE id = ?`,
+			sch.Name, encodeSpec(sch.Spec), sch.Why, sch.AfterWorkflow, afterStates(&sch.Spec), sch.ChangedBy, now, stands.ID)
 		if err != nil || spec == encodeSpec(sch.Spec) && stands.Enabled == sch.Enabled {
 			return err
 		}
@@ -132,15 +138,16 @@ func (s *Store) insertSchedule(ctx context.Context, tx *sqlTx, sch Schedule) err
 		return ErrFull
 	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO schedule (id, project_id, workflow_id, name, name_key, spec, revision, enabled, why, planned_until,
-		created_by, created_at, changed_by, changed_at) VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?)`,
+		after_workflow, after_states, created_by, created_at, changed_by, changed_at) VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		sch.ID, sch.ProjectID, sch.WorkflowID, sch.Name, dag.FoldName(sch.Name), encodeSpec(sch.Spec), flag(sch.Enabled), sch.Why, sch.ChangedAt,
-		sch.CreatedBy, sch.ChangedAt, sch.ChangedBy, sch.ChangedAt)
+		sch.AfterWorkflow, afterStates(&sch.Spec), sch.CreatedBy, sch.ChangedAt, sch.ChangedBy, sch.ChangedAt)
 	return err
 }
 
 // replan raises the revision of schedules whose rows are locked, and makes them be planned anew from a moment on. Open
 // fires before it stay: they are due, or will be by their jitter, and are judged then. Where no master was there to plan
-// for long, what was due since has no row, and gets none: only the document that is replaced could say what it was.
+// for long, what was due since has no row, and gets none: only the document that is replaced could say what it was. The
+// fires of ends stay too, wherever between the moments they stand: those instances have ended.
 func (s *Store) replan(ctx context.Context, tx *sqlTx, ids []int64, enabled bool, now dag.Millis) error {
 	return eachChunk(ids, func(chunk []any) error {
 		_, err := tx.ExecContext(ctx, `UPDATE schedule SET revision = revision + 1, enabled = ?, planned_until = ? WHERE id IN (`+marks(len(chunk))+`)`,
@@ -148,7 +155,7 @@ func (s *Store) replan(ctx context.Context, tx *sqlTx, ids []int64, enabled bool
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM fire WHERE open = 1 AND planned_at >= ? AND source_id IN (`+marks(len(chunk))+`)`, append([]any{now}, chunk...)...)
+		_, err = tx.ExecContext(ctx, `DELETE FROM fire WHERE open = 1 AND after_id = 0 AND planned_at >= ? AND source_id IN (`+marks(len(chunk))+`)`, append([]any{now}, chunk...)...)
 		return err
 	})
 }
@@ -307,11 +314,11 @@ func (s *Store) deleteSchedulesOf(ctx context.Context, tx *sqlTx, workflow int64
 	return s.forgetFires(ctx, tx, ids)
 }
 
-// forgetFires deletes the open fires of schedules that are deleted, and the sums. What had its outcome goes with the
+// forgetFires deletes the open fires of schedules that are deleted, the sums, and the ends that they waited for. What had its outcome goes with the
 // sweep: it may be very many.
 func (s *Store) forgetFires(ctx context.Context, tx *sqlTx, ids []int64) error {
 	return eachChunk(ids, func(chunk []any) error {
-		for _, text := range []string{`DELETE FROM fire WHERE open = 1 AND source_id IN (`, `DELETE FROM fire_day WHERE source_id IN (`} {
+		for _, text := range []string{`DELETE FROM fire WHERE open = 1 AND source_id IN (`, `DELETE FROM fire_day WHERE source_id IN (`, forgetEnds} {
 			if _, err := tx.ExecContext(ctx, text+marks(len(chunk))+`)`, chunk...); err != nil {
 				return err
 			}

@@ -81,6 +81,7 @@ func (c *cli) setListenerCommand() *cobra.Command {
 	f.BoolVar(&noSecret, "no-secret", false, "take the secret away")
 	f.StringSliceVar(&l.Filter.Events, "event", nil, "kind of event; may be repeated")
 	f.StringSliceVar(&l.Filter.Workflows, "workflow", nil, "only events of this workflow; may be repeated")
+	f.StringSliceVar(&l.Filter.Schedules, "schedule", nil, "only instances that this schedule started; may be repeated")
 	f.StringSliceVar(&l.Filter.Tasks, "task", nil, "only events of this task; may be repeated")
 	f.StringSliceVar(&l.Filter.States, "state", nil, "only this state; may be repeated")
 	f.StringSliceVar(&l.Filter.Reasons, "reason", nil, "only this reason; may be repeated")

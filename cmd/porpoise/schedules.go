@@ -13,7 +13,10 @@ import (
 // when says in a few words when a schedule fires.
 func when(s client.Schedule) string {
 	text := s.Cron
-	if text == "" {
+	switch {
+	case s.After != nil:
+		text = "after " + s.After.Workflow
+	case text == "":
 		text = fmt.Sprintf("%d moments", len(s.At))
 	}
 	if s.Timezone != "" {

@@ -81,6 +81,7 @@ const maxNames = 100
 type Filter struct {
 	Events    []Kind       `json:"events,omitempty"`
 	Workflows []string     `json:"workflows,omitempty"` // names, in any spelling
+	Schedules []string     `json:"schedules,omitempty"` // names, in any spelling: only of instances that these started
 	Tasks     []string     `json:"tasks,omitempty"`     // only events of these tasks
 	States    []string     `json:"states,omitempty"`    // of instances or tasks
 	Reasons   []dag.Reason `json:"reasons,omitempty"`
@@ -92,6 +93,7 @@ type Fact struct {
 	dag.Event
 	Kind     Kind
 	Workflow string
+	Schedule string // that started the instance, "" for none; needed where the filter asks for schedules
 	TaskName string // "" for the instance itself
 }
 
@@ -127,7 +129,7 @@ func (f *Filter) Check(field string) []dag.FieldError {
 	for _, l := range []struct {
 		path  string
 		names []string
-	}{{".workflows", f.Workflows}, {".tasks", f.Tasks}} {
+	}{{".workflows", f.Workflows}, {".schedules", f.Schedules}, {".tasks", f.Tasks}} {
 		for i, name := range l.names {
 			if len(dag.CheckName("", name)) > 0 {
 				fail(fmt.Sprintf("%s[%d]", l.path, i), dag.CodeInvalidName, name, "this is not a name")
@@ -138,7 +140,7 @@ func (f *Filter) Check(field string) []dag.FieldError {
 		path string
 		n    int
 	}{
-		{".events", len(f.Events)}, {".states", len(f.States)}, {".workflows", len(f.Workflows)}, {".tasks", len(f.Tasks)}, {".reasons", len(f.Reasons)},
+		{".events", len(f.Events)}, {".states", len(f.States)}, {".workflows", len(f.Workflows)}, {".schedules", len(f.Schedules)}, {".tasks", len(f.Tasks)}, {".reasons", len(f.Reasons)},
 	} {
 		if l.n > maxNames {
 			fail(l.path, document.CodeTooLarge, "", "%d entries, at most %d are allowed", l.n, maxNames)
@@ -176,12 +178,18 @@ func join(kinds []Kind) string {
 	return strings.Join(words, ", ")
 }
 
+// named says whether a name is among others, however it is written.
+func named(names []string, name string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return dag.FoldName(n) == dag.FoldName(name) })
+}
+
 // Wants says whether the filter picks an event. A condition that cannot be decided for it picks it: rather one
 // event too many than one that nobody hears of.
 func (f *Filter) Wants(fact *Fact) bool {
 	switch {
 	case len(f.Events) > 0 && !slices.Contains(f.Events, fact.Kind),
-		len(f.Workflows) > 0 && !slices.ContainsFunc(f.Workflows, func(w string) bool { return dag.FoldName(w) == dag.FoldName(fact.Workflow) }),
+		len(f.Workflows) > 0 && !named(f.Workflows, fact.Workflow),
+		len(f.Schedules) > 0 && !named(f.Schedules, fact.Schedule),
 		len(f.Tasks) > 0 && !slices.Contains(f.Tasks, fact.TaskName),
 		len(f.States) > 0 && !slices.Contains(f.States, fact.State),
 		len(f.Reasons) > 0 && !slices.Contains(f.Reasons, fact.Reason):

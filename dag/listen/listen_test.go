@@ -8,7 +8,7 @@ import (
 )
 
 func fact(e dag.Event, task string) *listen.Fact {
-	return &listen.Fact{Event: e, Kind: listen.KindOf(&e), Workflow: "Daily", TaskName: task}
+	return &listen.Fact{Event: e, Kind: listen.KindOf(&e), Workflow: "Daily", Schedule: "Nightly", TaskName: task}
 }
 
 func TestEventsHaveTheirKind(t *testing.T) {
@@ -58,6 +58,8 @@ func TestAFilterPicksWhatFitsAllItsParts(t *testing.T) {
 		{listen.Filter{Events: []listen.Kind{listen.Ended}}, false},
 		{listen.Filter{Workflows: []string{"DAILY"}}, true},
 		{listen.Filter{Workflows: []string{"weekly"}}, false},
+		{listen.Filter{Schedules: []string{"hourly", "NIGHTLY"}}, true},
+		{listen.Filter{Schedules: []string{"hourly"}}, false},
 		{listen.Filter{Tasks: []string{"load"}, Reasons: []dag.Reason{dag.ReasonTimeout}}, true},
 		{listen.Filter{Tasks: []string{"load"}, Reasons: []dag.Reason{dag.ReasonExitCode}}, false},
 		{listen.Filter{Tasks: []string{"extract"}}, false},

@@ -28,6 +28,7 @@ type Plan struct {
 	id         int64
 	cron       cron.Expression // where at is nil
 	at         []dag.Millis    // in order, each once
+	after      bool            // ends fire, and no moment does
 	loc        *time.Location
 	start, end dag.Millis // both included; end is never where there is none
 	skip, only []*days
@@ -68,6 +69,15 @@ func (s Spec) CalendarNames() []string {
 // between two fires, 0 for any. It returns everything that is wrong at once, each with its field.
 func (s Spec) Compile(id int64, calendars map[string]Calendar, shortest time.Duration) (*Plan, []dag.FieldError) {
 	c := &compiler{plan: &Plan{id: id, loc: time.UTC}}
+	if s.After != nil {
+		c.zone(&s)
+		c.after(&s)
+		c.starts(&s)
+		if len(c.wrong) > 0 {
+			return nil, c.wrong
+		}
+		return c.plan, nil
+	}
 	c.when(&s)
 	gap, repeats := c.gap()
 	if repeats && gap < shortest {
@@ -114,13 +124,9 @@ func (c *compiler) whenField(s *Spec) string {
 
 // when reads what says when: the timezone, cron or at, start and end.
 func (c *compiler) when(s *Spec) {
-	loc, err := moment.Location(s.Timezone)
-	if err != nil {
-		c.fail("timezone", document.CodeInvalid, s.Timezone, "%v", err)
-		loc = time.UTC
-	}
+	c.zone(s)
 	p := c.plan
-	p.loc, p.start, p.end = loc, 0, never
+	p.start, p.end = 0, never
 	if s.Start != "" {
 		p.start, _ = c.moment("start", s.Start)
 	}
@@ -134,7 +140,7 @@ func (c *compiler) when(s *Spec) {
 	case s.Cron != "" && len(s.At) > 0:
 		c.fail("at", dag.CodeConflict, "", "a schedule has either cron or at")
 	case s.Cron == "" && len(s.At) == 0:
-		c.fail("cron", document.CodeRequired, "", "a schedule needs cron, or a list of moments in at")
+		c.fail("cron", document.CodeRequired, "", "a schedule needs cron, a list of moments in at, or after")
 	case s.Dialect != "" && !slices.Contains(cron.Dialects(), s.Dialect):
 		c.fail("dialect", document.CodeNotInEnum, s.Dialect, "want unix or quartz")
 	case s.Dialect != "" && s.Cron == "":
@@ -144,6 +150,15 @@ func (c *compiler) when(s *Spec) {
 	default:
 		c.at(s.At)
 	}
+}
+
+func (c *compiler) zone(s *Spec) {
+	loc, err := moment.Location(s.Timezone)
+	if err != nil {
+		c.fail("timezone", document.CodeInvalid, s.Timezone, "%v", err)
+		loc = time.UTC
+	}
+	c.plan.loc = loc
 }
 
 func (c *compiler) cron(s *Spec) {

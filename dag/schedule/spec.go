@@ -7,11 +7,12 @@ package schedule
 
 import "github.com/porpoise/porpoise/dag"
 
-// Spec is the document of a schedule. Exactly one of Cron and At says when.
+// Spec is the document of a schedule. Exactly one of Cron, At and After says when.
 type Spec struct {
 	Cron     string   `json:"cron,omitempty"`     // see package dag/cron
 	Dialect  string   `json:"dialect,omitempty"`  // of Cron: unix or quartz; by the number of fields where it is empty
 	At       []string `json:"at,omitempty"`       // moments on the timezone's clock, or RFC 3339
+	After    *After   `json:"after,omitempty"`    // the end of another workflow
 	Timezone string   `json:"timezone,omitempty"` // IANA name; UTC where it is empty
 	Start    string   `json:"start,omitempty"`    // the first moment that counts, itself included
 	End      string   `json:"end,omitempty"`      // the last moment that counts, itself included

@@ -1668,6 +1668,7 @@ type MasterFigures struct {
 	RefusedConnections int64                  `protobuf:"varint,1,opt,name=refused_connections,json=refusedConnections,proto3" json:"refused_connections,omitempty"` // that made no call: no TLS, another cluster's certificate, garbage
 	RefusedCallers     int64                  `protobuf:"varint,2,opt,name=refused_callers,json=refusedCallers,proto3" json:"refused_callers,omitempty"`             // calls by who may not make them
 	RefusedMessages    int64                  `protobuf:"varint,3,opt,name=refused_messages,json=refusedMessages,proto3" json:"refused_messages,omitempty"`          // calls whose messages were too large, damaged, or not the caller's to say
+	Schedules          *ScheduleFigures       `protobuf:"bytes,30,opt,name=schedules,proto3" json:"schedules,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
@@ -1723,6 +1724,114 @@ func (x *MasterFigures) GetRefusedMessages() int64 {
 	return 0
 }
 
+func (x *MasterFigures) GetSchedules() *ScheduleFigures {
+	if x != nil {
+		return x.Schedules
+	}
+	return nil
+}
+
+// ScheduleFigures are what a master did for schedules.
+type ScheduleFigures struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Fired         int64                  `protobuf:"varint,1,opt,name=fired,proto3" json:"fired,omitempty"` // fires by the outcome that it set
+	Skipped       int64                  `protobuf:"varint,2,opt,name=skipped,proto3" json:"skipped,omitempty"`
+	Missed        int64                  `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
+	Duplicate     int64                  `protobuf:"varint,4,opt,name=duplicate,proto3" json:"duplicate,omitempty"`
+	Late          []int64                `protobuf:"varint,5,rep,packed,name=late,proto3" json:"late,omitempty"`               // of those that fired: how many were late up to each of LateBounds, and beyond the last
+	LateMs        int64                  `protobuf:"varint,6,opt,name=late_ms,json=lateMs,proto3" json:"late_ms,omitempty"`    // how late these were, together
+	Planned       int64                  `protobuf:"varint,7,opt,name=planned,proto3" json:"planned,omitempty"`                // fires of moments that it wrote ahead
+	AheadMs       int64                  `protobuf:"varint,8,opt,name=ahead_ms,json=aheadMs,proto3" json:"ahead_ms,omitempty"` // how far every schedule of its slots is planned ahead, at least; negative is behind
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ScheduleFigures) Reset() {
+	*x = ScheduleFigures{}
+	mi := &file_porpoise_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ScheduleFigures) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ScheduleFigures) ProtoMessage() {}
+
+func (x *ScheduleFigures) ProtoReflect() protoreflect.Message {
+	mi := &file_porpoise_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ScheduleFigures.ProtoReflect.Descriptor instead.
+func (*ScheduleFigures) Descriptor() ([]byte, []int) {
+	return file_porpoise_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ScheduleFigures) GetFired() int64 {
+	if x != nil {
+		return x.Fired
+	}
+	return 0
+}
+
+func (x *ScheduleFigures) GetSkipped() int64 {
+	if x != nil {
+		return x.Skipped
+	}
+	return 0
+}
+
+func (x *ScheduleFigures) GetMissed() int64 {
+	if x != nil {
+		return x.Missed
+	}
+	return 0
+}
+
+func (x *ScheduleFigures) GetDuplicate() int64 {
+	if x != nil {
+		return x.Duplicate
+	}
+	return 0
+}
+
+func (x *ScheduleFigures) GetLate() []int64 {
+	if x != nil {
+		return x.Late
+	}
+	return nil
+}
+
+func (x *ScheduleFigures) GetLateMs() int64 {
+	if x != nil {
+		return x.LateMs
+	}
+	return 0
+}
+
+func (x *ScheduleFigures) GetPlanned() int64 {
+	if x != nil {
+		return x.Planned
+	}
+	return 0
+}
+
+func (x *ScheduleFigures) GetAheadMs() int64 {
+	if x != nil {
+		return x.AheadMs
+	}
+	return 0
+}
+
 // Change says how far an instance has come in the store.
 type Change struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1737,7 +1846,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_porpoise_proto_msgTypes[23]
+	mi := &file_porpoise_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1749,7 +1858,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[23]
+	mi := &file_porpoise_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1762,7 +1871,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{23}
+	return file_porpoise_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Change) GetInstanceId() int64 {
@@ -1818,7 +1927,7 @@ type LogQuery struct {
 
 func (x *LogQuery) Reset() {
 	*x = LogQuery{}
-	mi := &file_porpoise_proto_msgTypes[24]
+	mi := &file_porpoise_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1830,7 +1939,7 @@ func (x *LogQuery) String() string {
 func (*LogQuery) ProtoMessage() {}
 
 func (x *LogQuery) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[24]
+	mi := &file_porpoise_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1843,7 +1952,7 @@ func (x *LogQuery) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogQuery.ProtoReflect.Descriptor instead.
 func (*LogQuery) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{24}
+	return file_porpoise_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *LogQuery) GetId() int64 {
@@ -1931,7 +2040,7 @@ type LogSearch struct {
 
 func (x *LogSearch) Reset() {
 	*x = LogSearch{}
-	mi := &file_porpoise_proto_msgTypes[25]
+	mi := &file_porpoise_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1943,7 +2052,7 @@ func (x *LogSearch) String() string {
 func (*LogSearch) ProtoMessage() {}
 
 func (x *LogSearch) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[25]
+	mi := &file_porpoise_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1956,7 +2065,7 @@ func (x *LogSearch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogSearch.ProtoReflect.Descriptor instead.
 func (*LogSearch) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{25}
+	return file_porpoise_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *LogSearch) GetText() string {
@@ -2022,7 +2131,7 @@ type LogAnswer struct {
 
 func (x *LogAnswer) Reset() {
 	*x = LogAnswer{}
-	mi := &file_porpoise_proto_msgTypes[26]
+	mi := &file_porpoise_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2034,7 +2143,7 @@ func (x *LogAnswer) String() string {
 func (*LogAnswer) ProtoMessage() {}
 
 func (x *LogAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[26]
+	mi := &file_porpoise_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2047,7 +2156,7 @@ func (x *LogAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogAnswer.ProtoReflect.Descriptor instead.
 func (*LogAnswer) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{26}
+	return file_porpoise_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *LogAnswer) GetWorker() string {
@@ -2160,7 +2269,7 @@ type WorkerFigures struct {
 
 func (x *WorkerFigures) Reset() {
 	*x = WorkerFigures{}
-	mi := &file_porpoise_proto_msgTypes[27]
+	mi := &file_porpoise_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2172,7 +2281,7 @@ func (x *WorkerFigures) String() string {
 func (*WorkerFigures) ProtoMessage() {}
 
 func (x *WorkerFigures) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[27]
+	mi := &file_porpoise_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2185,7 +2294,7 @@ func (x *WorkerFigures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerFigures.ProtoReflect.Descriptor instead.
 func (*WorkerFigures) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{27}
+	return file_porpoise_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *WorkerFigures) GetLoad() float64 {
@@ -2286,7 +2395,7 @@ type HeartbeatFigures struct {
 
 func (x *HeartbeatFigures) Reset() {
 	*x = HeartbeatFigures{}
-	mi := &file_porpoise_proto_msgTypes[28]
+	mi := &file_porpoise_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2298,7 +2407,7 @@ func (x *HeartbeatFigures) String() string {
 func (*HeartbeatFigures) ProtoMessage() {}
 
 func (x *HeartbeatFigures) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[28]
+	mi := &file_porpoise_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2311,7 +2420,7 @@ func (x *HeartbeatFigures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeartbeatFigures.ProtoReflect.Descriptor instead.
 func (*HeartbeatFigures) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{28}
+	return file_porpoise_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *HeartbeatFigures) GetMain() int32 {
@@ -2460,7 +2569,7 @@ type LogGap struct {
 
 func (x *LogGap) Reset() {
 	*x = LogGap{}
-	mi := &file_porpoise_proto_msgTypes[29]
+	mi := &file_porpoise_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2472,7 +2581,7 @@ func (x *LogGap) String() string {
 func (*LogGap) ProtoMessage() {}
 
 func (x *LogGap) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[29]
+	mi := &file_porpoise_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2485,7 +2594,7 @@ func (x *LogGap) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogGap.ProtoReflect.Descriptor instead.
 func (*LogGap) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{29}
+	return file_porpoise_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *LogGap) GetFrom() int64 {
@@ -2528,7 +2637,7 @@ type LogFound struct {
 
 func (x *LogFound) Reset() {
 	*x = LogFound{}
-	mi := &file_porpoise_proto_msgTypes[30]
+	mi := &file_porpoise_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2540,7 +2649,7 @@ func (x *LogFound) String() string {
 func (*LogFound) ProtoMessage() {}
 
 func (x *LogFound) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[30]
+	mi := &file_porpoise_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2553,7 +2662,7 @@ func (x *LogFound) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogFound.ProtoReflect.Descriptor instead.
 func (*LogFound) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{30}
+	return file_porpoise_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *LogFound) GetHits() []*LogHit {
@@ -2599,7 +2708,7 @@ type LogHit struct {
 
 func (x *LogHit) Reset() {
 	*x = LogHit{}
-	mi := &file_porpoise_proto_msgTypes[31]
+	mi := &file_porpoise_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2611,7 +2720,7 @@ func (x *LogHit) String() string {
 func (*LogHit) ProtoMessage() {}
 
 func (x *LogHit) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[31]
+	mi := &file_porpoise_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2624,7 +2733,7 @@ func (x *LogHit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogHit.ProtoReflect.Descriptor instead.
 func (*LogHit) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{31}
+	return file_porpoise_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *LogHit) GetOffset() int64 {
@@ -2688,7 +2797,7 @@ type JoinRequest struct {
 
 func (x *JoinRequest) Reset() {
 	*x = JoinRequest{}
-	mi := &file_porpoise_proto_msgTypes[32]
+	mi := &file_porpoise_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2700,7 +2809,7 @@ func (x *JoinRequest) String() string {
 func (*JoinRequest) ProtoMessage() {}
 
 func (x *JoinRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[32]
+	mi := &file_porpoise_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2713,7 +2822,7 @@ func (x *JoinRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinRequest.ProtoReflect.Descriptor instead.
 func (*JoinRequest) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{32}
+	return file_porpoise_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *JoinRequest) GetToken() string {
@@ -2755,7 +2864,7 @@ type JoinResponse struct {
 
 func (x *JoinResponse) Reset() {
 	*x = JoinResponse{}
-	mi := &file_porpoise_proto_msgTypes[33]
+	mi := &file_porpoise_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2767,7 +2876,7 @@ func (x *JoinResponse) String() string {
 func (*JoinResponse) ProtoMessage() {}
 
 func (x *JoinResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[33]
+	mi := &file_porpoise_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2780,7 +2889,7 @@ func (x *JoinResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinResponse.ProtoReflect.Descriptor instead.
 func (*JoinResponse) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{33}
+	return file_porpoise_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *JoinResponse) GetCertificate() []byte {
@@ -2962,11 +3071,21 @@ const file_porpoise_proto_rawDesc = "" +
 	"\tCommitted\x12-\n" +
 	"\achanges\x18\x01 \x03(\v2\x13.porpoise.v1.ChangeR\achanges\x124\n" +
 	"\afigures\x18\x02 \x01(\v2\x1a.porpoise.v1.MasterFiguresR\afigures\x12%\n" +
-	"\x04hint\x18\x03 \x01(\v2\x11.porpoise.v1.HintR\x04hint\"\x94\x01\n" +
+	"\x04hint\x18\x03 \x01(\v2\x11.porpoise.v1.HintR\x04hint\"\xd0\x01\n" +
 	"\rMasterFigures\x12/\n" +
 	"\x13refused_connections\x18\x01 \x01(\x03R\x12refusedConnections\x12'\n" +
 	"\x0frefused_callers\x18\x02 \x01(\x03R\x0erefusedCallers\x12)\n" +
-	"\x10refused_messages\x18\x03 \x01(\x03R\x0frefusedMessages\"\x91\x01\n" +
+	"\x10refused_messages\x18\x03 \x01(\x03R\x0frefusedMessages\x12:\n" +
+	"\tschedules\x18\x1e \x01(\v2\x1c.porpoise.v1.ScheduleFiguresR\tschedules\"\xd9\x01\n" +
+	"\x0fScheduleFigures\x12\x14\n" +
+	"\x05fired\x18\x01 \x01(\x03R\x05fired\x12\x18\n" +
+	"\askipped\x18\x02 \x01(\x03R\askipped\x12\x16\n" +
+	"\x06missed\x18\x03 \x01(\x03R\x06missed\x12\x1c\n" +
+	"\tduplicate\x18\x04 \x01(\x03R\tduplicate\x12\x12\n" +
+	"\x04late\x18\x05 \x03(\x03R\x04late\x12\x17\n" +
+	"\alate_ms\x18\x06 \x01(\x03R\x06lateMs\x12\x18\n" +
+	"\aplanned\x18\a \x01(\x03R\aplanned\x12\x19\n" +
+	"\bahead_ms\x18\b \x01(\x03R\aaheadMs\"\x91\x01\n" +
 	"\x06Change\x12\x1f\n" +
 	"\vinstance_id\x18\x01 \x01(\x03R\n" +
 	"instanceId\x12\x1f\n" +
@@ -3096,7 +3215,7 @@ func file_porpoise_proto_rawDescGZIP() []byte {
 	return file_porpoise_proto_rawDescData
 }
 
-var file_porpoise_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
+var file_porpoise_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
 var file_porpoise_proto_goTypes = []any{
 	(*AttemptID)(nil),        // 0: porpoise.v1.AttemptID
 	(*WorkerMessage)(nil),    // 1: porpoise.v1.WorkerMessage
@@ -3121,31 +3240,32 @@ var file_porpoise_proto_goTypes = []any{
 	(*Hint)(nil),             // 20: porpoise.v1.Hint
 	(*Committed)(nil),        // 21: porpoise.v1.Committed
 	(*MasterFigures)(nil),    // 22: porpoise.v1.MasterFigures
-	(*Change)(nil),           // 23: porpoise.v1.Change
-	(*LogQuery)(nil),         // 24: porpoise.v1.LogQuery
-	(*LogSearch)(nil),        // 25: porpoise.v1.LogSearch
-	(*LogAnswer)(nil),        // 26: porpoise.v1.LogAnswer
-	(*WorkerFigures)(nil),    // 27: porpoise.v1.WorkerFigures
-	(*HeartbeatFigures)(nil), // 28: porpoise.v1.HeartbeatFigures
-	(*LogGap)(nil),           // 29: porpoise.v1.LogGap
-	(*LogFound)(nil),         // 30: porpoise.v1.LogFound
-	(*LogHit)(nil),           // 31: porpoise.v1.LogHit
-	(*JoinRequest)(nil),      // 32: porpoise.v1.JoinRequest
-	(*JoinResponse)(nil),     // 33: porpoise.v1.JoinResponse
-	nil,                      // 34: porpoise.v1.Hello.LabelsEntry
-	nil,                      // 35: porpoise.v1.Report.OutputsEntry
-	nil,                      // 36: porpoise.v1.Dispatch.EnvEntry
-	nil,                      // 37: porpoise.v1.Secrets.EnvEntry
+	(*ScheduleFigures)(nil),  // 23: porpoise.v1.ScheduleFigures
+	(*Change)(nil),           // 24: porpoise.v1.Change
+	(*LogQuery)(nil),         // 25: porpoise.v1.LogQuery
+	(*LogSearch)(nil),        // 26: porpoise.v1.LogSearch
+	(*LogAnswer)(nil),        // 27: porpoise.v1.LogAnswer
+	(*WorkerFigures)(nil),    // 28: porpoise.v1.WorkerFigures
+	(*HeartbeatFigures)(nil), // 29: porpoise.v1.HeartbeatFigures
+	(*LogGap)(nil),           // 30: porpoise.v1.LogGap
+	(*LogFound)(nil),         // 31: porpoise.v1.LogFound
+	(*LogHit)(nil),           // 32: porpoise.v1.LogHit
+	(*JoinRequest)(nil),      // 33: porpoise.v1.JoinRequest
+	(*JoinResponse)(nil),     // 34: porpoise.v1.JoinResponse
+	nil,                      // 35: porpoise.v1.Hello.LabelsEntry
+	nil,                      // 36: porpoise.v1.Report.OutputsEntry
+	nil,                      // 37: porpoise.v1.Dispatch.EnvEntry
+	nil,                      // 38: porpoise.v1.Secrets.EnvEntry
 }
 var file_porpoise_proto_depIdxs = []int32{
 	2,  // 0: porpoise.v1.WorkerMessage.hello:type_name -> porpoise.v1.Hello
 	4,  // 1: porpoise.v1.WorkerMessage.reports:type_name -> porpoise.v1.Report
 	5,  // 2: porpoise.v1.WorkerMessage.tick:type_name -> porpoise.v1.Tick
 	3,  // 3: porpoise.v1.Hello.running:type_name -> porpoise.v1.Running
-	34, // 4: porpoise.v1.Hello.labels:type_name -> porpoise.v1.Hello.LabelsEntry
+	35, // 4: porpoise.v1.Hello.labels:type_name -> porpoise.v1.Hello.LabelsEntry
 	0,  // 5: porpoise.v1.Running.attempt:type_name -> porpoise.v1.AttemptID
 	0,  // 6: porpoise.v1.Report.attempt:type_name -> porpoise.v1.AttemptID
-	35, // 7: porpoise.v1.Report.outputs:type_name -> porpoise.v1.Report.OutputsEntry
+	36, // 7: porpoise.v1.Report.outputs:type_name -> porpoise.v1.Report.OutputsEntry
 	3,  // 8: porpoise.v1.Tick.running:type_name -> porpoise.v1.Running
 	7,  // 9: porpoise.v1.MasterMessage.welcome:type_name -> porpoise.v1.Welcome
 	8,  // 10: porpoise.v1.MasterMessage.dispatches:type_name -> porpoise.v1.Dispatch
@@ -3154,44 +3274,45 @@ var file_porpoise_proto_depIdxs = []int32{
 	14, // 13: porpoise.v1.MasterMessage.tick:type_name -> porpoise.v1.TickReply
 	16, // 14: porpoise.v1.MasterMessage.waiting:type_name -> porpoise.v1.Waiting
 	0,  // 15: porpoise.v1.Dispatch.attempt:type_name -> porpoise.v1.AttemptID
-	36, // 16: porpoise.v1.Dispatch.env:type_name -> porpoise.v1.Dispatch.EnvEntry
+	37, // 16: porpoise.v1.Dispatch.env:type_name -> porpoise.v1.Dispatch.EnvEntry
 	11, // 17: porpoise.v1.Dispatch.secrets:type_name -> porpoise.v1.Secrets
 	9,  // 18: porpoise.v1.Dispatch.files:type_name -> porpoise.v1.Files
 	10, // 19: porpoise.v1.Files.inputs:type_name -> porpoise.v1.Input
-	37, // 20: porpoise.v1.Secrets.env:type_name -> porpoise.v1.Secrets.EnvEntry
+	38, // 20: porpoise.v1.Secrets.env:type_name -> porpoise.v1.Secrets.EnvEntry
 	0,  // 21: porpoise.v1.Kill.attempt:type_name -> porpoise.v1.AttemptID
 	15, // 22: porpoise.v1.TickReply.verdicts:type_name -> porpoise.v1.Verdict
 	0,  // 23: porpoise.v1.Verdict.attempt:type_name -> porpoise.v1.AttemptID
 	0,  // 24: porpoise.v1.ArtifactPart.attempt:type_name -> porpoise.v1.AttemptID
 	0,  // 25: porpoise.v1.ArtifactQuery.attempt:type_name -> porpoise.v1.AttemptID
 	10, // 26: porpoise.v1.ArtifactQuery.input:type_name -> porpoise.v1.Input
-	23, // 27: porpoise.v1.Committed.changes:type_name -> porpoise.v1.Change
+	24, // 27: porpoise.v1.Committed.changes:type_name -> porpoise.v1.Change
 	22, // 28: porpoise.v1.Committed.figures:type_name -> porpoise.v1.MasterFigures
 	20, // 29: porpoise.v1.Committed.hint:type_name -> porpoise.v1.Hint
-	0,  // 30: porpoise.v1.LogQuery.attempt:type_name -> porpoise.v1.AttemptID
-	25, // 31: porpoise.v1.LogQuery.search:type_name -> porpoise.v1.LogSearch
-	29, // 32: porpoise.v1.LogAnswer.gap:type_name -> porpoise.v1.LogGap
-	30, // 33: porpoise.v1.LogAnswer.found:type_name -> porpoise.v1.LogFound
-	27, // 34: porpoise.v1.LogAnswer.figures:type_name -> porpoise.v1.WorkerFigures
-	28, // 35: porpoise.v1.WorkerFigures.heartbeat:type_name -> porpoise.v1.HeartbeatFigures
-	31, // 36: porpoise.v1.LogFound.hits:type_name -> porpoise.v1.LogHit
-	1,  // 37: porpoise.v1.Master.Work:input_type -> porpoise.v1.WorkerMessage
-	20, // 38: porpoise.v1.Master.Watch:input_type -> porpoise.v1.Hint
-	32, // 39: porpoise.v1.Master.Join:input_type -> porpoise.v1.JoinRequest
-	17, // 40: porpoise.v1.Master.KeepArtifacts:input_type -> porpoise.v1.ArtifactPart
-	19, // 41: porpoise.v1.Master.ReadArtifacts:input_type -> porpoise.v1.ArtifactQuery
-	26, // 42: porpoise.v1.Logs.Serve:input_type -> porpoise.v1.LogAnswer
-	6,  // 43: porpoise.v1.Master.Work:output_type -> porpoise.v1.MasterMessage
-	21, // 44: porpoise.v1.Master.Watch:output_type -> porpoise.v1.Committed
-	33, // 45: porpoise.v1.Master.Join:output_type -> porpoise.v1.JoinResponse
-	18, // 46: porpoise.v1.Master.KeepArtifacts:output_type -> porpoise.v1.ArtifactsKept
-	17, // 47: porpoise.v1.Master.ReadArtifacts:output_type -> porpoise.v1.ArtifactPart
-	24, // 48: porpoise.v1.Logs.Serve:output_type -> porpoise.v1.LogQuery
-	43, // [43:49] is the sub-list for method output_type
-	37, // [37:43] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	23, // 30: porpoise.v1.MasterFigures.schedules:type_name -> porpoise.v1.ScheduleFigures
+	0,  // 31: porpoise.v1.LogQuery.attempt:type_name -> porpoise.v1.AttemptID
+	26, // 32: porpoise.v1.LogQuery.search:type_name -> porpoise.v1.LogSearch
+	30, // 33: porpoise.v1.LogAnswer.gap:type_name -> porpoise.v1.LogGap
+	31, // 34: porpoise.v1.LogAnswer.found:type_name -> porpoise.v1.LogFound
+	28, // 35: porpoise.v1.LogAnswer.figures:type_name -> porpoise.v1.WorkerFigures
+	29, // 36: porpoise.v1.WorkerFigures.heartbeat:type_name -> porpoise.v1.HeartbeatFigures
+	32, // 37: porpoise.v1.LogFound.hits:type_name -> porpoise.v1.LogHit
+	1,  // 38: porpoise.v1.Master.Work:input_type -> porpoise.v1.WorkerMessage
+	20, // 39: porpoise.v1.Master.Watch:input_type -> porpoise.v1.Hint
+	33, // 40: porpoise.v1.Master.Join:input_type -> porpoise.v1.JoinRequest
+	17, // 41: porpoise.v1.Master.KeepArtifacts:input_type -> porpoise.v1.ArtifactPart
+	19, // 42: porpoise.v1.Master.ReadArtifacts:input_type -> porpoise.v1.ArtifactQuery
+	27, // 43: porpoise.v1.Logs.Serve:input_type -> porpoise.v1.LogAnswer
+	6,  // 44: porpoise.v1.Master.Work:output_type -> porpoise.v1.MasterMessage
+	21, // 45: porpoise.v1.Master.Watch:output_type -> porpoise.v1.Committed
+	34, // 46: porpoise.v1.Master.Join:output_type -> porpoise.v1.JoinResponse
+	18, // 47: porpoise.v1.Master.KeepArtifacts:output_type -> porpoise.v1.ArtifactsKept
+	17, // 48: porpoise.v1.Master.ReadArtifacts:output_type -> porpoise.v1.ArtifactPart
+	25, // 49: porpoise.v1.Logs.Serve:output_type -> porpoise.v1.LogQuery
+	44, // [44:50] is the sub-list for method output_type
+	38, // [38:44] is the sub-list for method input_type
+	38, // [38:38] is the sub-list for extension type_name
+	38, // [38:38] is the sub-list for extension extendee
+	0,  // [0:38] is the sub-list for field type_name
 }
 
 func init() { file_porpoise_proto_init() }
@@ -3205,7 +3326,7 @@ func file_porpoise_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_porpoise_proto_rawDesc), len(file_porpoise_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   38,
+			NumMessages:   39,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

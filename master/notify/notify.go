@@ -50,6 +50,7 @@ type Store interface {
 	SaveDelivery(ctx context.Context, d sql.Delivery) error
 	ListenerByID(ctx context.Context, id int64) (sql.Listener, error)
 	Instance(ctx context.Context, id int64) (sql.InstanceRow, error)
+	ScheduleByID(ctx context.Context, id int64) (sql.Schedule, error)
 	Events(ctx context.Context, instanceID, afterSeq int64, limit int) ([]sql.EventRow, error)
 	SecretsNamed(ctx context.Context, projectID int64, names []string) (map[string]sql.Secret, error)
 }
@@ -287,12 +288,13 @@ func (n *Notifier) save(ctx context.Context, d sql.Delivery) error {
 type about struct {
 	listener sql.Listener
 	instance sql.InstanceRow
+	schedule string // that started it, where the filter asks for that
 	secret   []byte
 	event    webhook.Event
 }
 
 func (a *about) fact(row *sql.EventRow) listen.Fact {
-	return listen.Fact{Event: row.Event, Kind: listen.KindOf(&row.Event), Workflow: a.instance.Workflow, TaskName: row.TaskName}
+	return listen.Fact{Event: row.Event, Kind: listen.KindOf(&row.Event), Workflow: a.instance.Workflow, Schedule: a.schedule, TaskName: row.TaskName}
 }
 
 // read reads who is told of what. A listener that was deleted is one that is not enabled.
@@ -306,6 +308,13 @@ func (n *Notifier) read(ctx context.Context, d *sql.Delivery) (*about, error) {
 	}
 	if a.instance, err = n.Store.Instance(ctx, d.InstanceID); err != nil && !errors.Is(err, sql.ErrNotFound) {
 		return nil, err
+	}
+	if id, ok := sql.ScheduleOf(a.instance.TriggerKey); ok && len(a.listener.Filter.Schedules) > 0 {
+		sch, err := n.Store.ScheduleByID(ctx, id)
+		if err != nil && !errors.Is(err, sql.ErrNotFound) {
+			return nil, err
+		}
+		a.schedule = sch.Name
 	}
 	if len(a.listener.Secret) > 0 {
 		if a.secret, err = n.open(ctx, &a.listener); err != nil {

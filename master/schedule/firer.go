@@ -26,6 +26,8 @@ const (
 	// maxDue bounds the fires of one read, and maxSettled those of one transaction: it must not hold up starts of people.
 	maxDue     = 20_000
 	maxSettled = 500
+	// maxEnds bounds the ends of other workflows of one read.
+	maxEnds = 2000
 	// compareEvery is how often the clock is compared with the database's.
 	compareEvery = 5 * time.Second
 	msPerMinute  = 60_000
@@ -171,10 +173,10 @@ type round struct {
 
 func (r *round) ours(id int64) bool { return r.owned[id%int64(len(r.owned))] }
 
-// look reads what is late and what waits, and settles it; and what is due soon.
+// look reads what is late, what waits and what other workflows' ends start, and settles it; and what is due soon.
 func (r *round) look(ctx context.Context) error {
 	r.due, r.moments, r.waiting = nil, nil, map[int64][]sql.Verdict{}
-	wrong := r.overdue(ctx)
+	wrong := errors.Join(r.overdue(ctx), r.ends(ctx))
 	rows, err := r.Store.DueFires(ctx, r.now.Add(-prompt), r.now.Add(readAhead), maxDue)
 	if err != nil {
 		return errors.Join(wrong, err)
@@ -223,6 +225,23 @@ func (r *round) overdue(ctx context.Context) error {
 		wrong, verdicts = append(wrong, err), append(verdicts, of...)
 	}
 	return errors.Join(append(wrong, r.settle(ctx, verdicts))...)
+}
+
+// ends starts what the ends of other workflows start, of the schedules of this master. What it does not come to is due
+// at once, and late after a crash between.
+func (r *round) ends(ctx context.Context) error {
+	for {
+		fires, more, err := r.Store.PlanEnds(ctx, maxEnds, r.ours)
+		if err != nil {
+			return err
+		}
+		if err := failpoint.Hit("sched.end.planned"); err != nil {
+			return err
+		}
+		if err := r.settle(ctx, fires); err != nil || !more {
+			return err
+		}
+	}
 }
 
 // bucketsOf returns how a minute is spread, from memory where it is known.
@@ -324,6 +343,7 @@ func (r *round) settleAll(ctx context.Context, verdicts []sql.Verdict) error {
 		}
 		return err
 	}
+	r.Figures.settles(out.Fires)
 	if err := failpoint.Hit("sched.fire.after"); err != nil {
 		return err
 	}

@@ -50,6 +50,11 @@ func (p *Planner) Once(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	ahead := p.Horizon / leadParts
+	if len(list) > 0 {
+		ahead = list[0].PlannedUntil.Sub(now)
+	}
+	p.Figures.reaches(ahead)
 	var stretches []sql.Stretch
 	fires := 0
 	for i := range list {
@@ -107,6 +112,7 @@ func (p *Planner) write(ctx context.Context, stretches []sql.Stretch) error {
 	if err != nil {
 		return err
 	}
+	p.Figures.plans(n)
 	p.Logger.Debug("fires planned", "schedules", len(stretches), "fires", n)
 	return failpoint.Hit("sched.plan.after")
 }

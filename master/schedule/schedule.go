@@ -28,6 +28,8 @@ type Store interface {
 	ScheduleCalendars(ctx context.Context, projectID int64) (map[string]rules.Calendar, error)
 	// EnableSchedules pauses a schedule that can't be planned any more.
 	EnableSchedules(ctx context.Context, ids []int64, enabled bool, why, by string) (int, error)
+	// PlanEnds writes the fires of the ends that schedules wait for.
+	PlanEnds(ctx context.Context, limit int, owns func(id int64) bool) (fires []sql.Verdict, more bool, err error)
 	// DueFires returns the fires that are planned and due between two moments, in order.
 	DueFires(ctx context.Context, from, until dag.Millis, limit int) ([]sql.DueFire, error)
 	// OverdueFires returns what waits, and one fire of each schedule of which some are late.
@@ -58,6 +60,8 @@ type Config struct {
 	Slots  Slots
 	Logger hclog.Logger
 	Now    func() time.Time
+	// Figures count what is done; nil counts nothing.
+	Figures *Figures
 	// Horizon is how far ahead fires have their rows; zero is 10 minutes.
 	Horizon time.Duration
 	// Started says that new instances have a command, and Stopped that instances have a wish.

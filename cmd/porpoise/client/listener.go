@@ -9,6 +9,7 @@ import (
 type ListenerFilter struct {
 	Events    []string `json:"events,omitempty"`
 	Workflows []string `json:"workflows,omitempty"`
+	Schedules []string `json:"schedules,omitempty"`
 	Tasks     []string `json:"tasks,omitempty"`
 	States    []string `json:"states,omitempty"`
 	Reasons   []string `json:"reasons,omitempty"`

@@ -49,6 +49,7 @@ type Fire struct {
 	Revision   int64          `json:"revision"`
 	Master     string         `json:"master,omitempty"`
 	Epoch      int64          `json:"epoch,omitempty"`
+	AfterID    string         `json:"after_instance_id,omitempty"` // the instance whose end it is
 }
 
 // ScheduleProof adds up what became of a schedule's fires.

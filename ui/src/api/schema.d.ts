@@ -3254,6 +3254,11 @@ export interface components {
         };
         Fire: {
             /**
+             * @description The instance whose end it is; its schedule time, where it has one, is that of the instance which is started.
+             * @example 42
+             */
+            after_instance_id?: string;
+            /**
              * Format: date-time
              * @description The moment that it was planned for: the schedule time of its instance.
              * @example 2026-11-21T12:00:00.000Z
@@ -3818,6 +3823,8 @@ export interface components {
             events?: string[] | null;
             /** @description Reasons of states. */
             reasons?: string[] | null;
+            /** @description Names of schedules: only instances that one of them started fit. */
+            schedules?: string[] | null;
             /** @description States of instances or tasks. */
             states?: string[] | null;
             /** @description Names of tasks: events of the instance itself then don't fit. */
@@ -3905,6 +3912,8 @@ export interface components {
             user: string;
         };
         NamedSchedule: {
+            /** @description Fires when an instance of another workflow ends, instead of cron. Nothing else that is about moments goes with it but timezone. */
+            after?: components["schemas"]["ScheduleAfter"];
             /** @description When it fires, instead of cron: moments, each a date with or without a time on the timezone's calendar, or RFC 3339. */
             at?: string[] | null;
             /** @description On which days it fires. */
@@ -4120,6 +4129,8 @@ export interface components {
             version?: number;
         };
         PreviewScheduleBody: {
+            /** @description Fires when an instance of another workflow ends, instead of cron. Nothing else that is about moments goes with it but timezone. */
+            after?: components["schemas"]["ScheduleAfter"];
             /** @description When it fires, instead of cron: moments, each a date with or without a time on the timezone's calendar, or RFC 3339. */
             at?: string[] | null;
             /** @description On which days it fires. */
@@ -4355,6 +4366,8 @@ export interface components {
             value: string | number | boolean | unknown[];
         };
         PutScheduleBody: {
+            /** @description Fires when an instance of another workflow ends, instead of cron. Nothing else that is about moments goes with it but timezone. */
+            after?: components["schemas"]["ScheduleAfter"];
             /** @description When it fires, instead of cron: moments, each a date with or without a time on the timezone's calendar, or RFC 3339. */
             at?: string[] | null;
             /** @description On which days it fires. */
@@ -4700,6 +4713,8 @@ export interface components {
             version: number;
         };
         Schedule: {
+            /** @description Fires when an instance of another workflow ends, instead of cron. Nothing else that is about moments goes with it but timezone. */
+            after?: components["schemas"]["ScheduleAfter"];
             /** @description When it fires, instead of cron: moments, each a date with or without a time on the timezone's calendar, or RFC 3339. */
             at?: string[] | null;
             /** @description On which days it fires. */
@@ -4774,6 +4789,12 @@ export interface components {
             worker_group?: string;
             workflow: string;
         };
+        ScheduleAfter: {
+            /** @description The final states of its instances that count: success failed stopped. Absent is success alone. */
+            states?: string[] | null;
+            /** @description The workflow, by its name, or project/name where it is of another project. */
+            workflow: string;
+        };
         ScheduleCalendar: {
             /**
              * @description What becomes of a fire on a day that is left out: it is skipped (absent), or moved to the same time of the next or previous day that counts.
@@ -4786,6 +4807,8 @@ export interface components {
             skip?: string[] | null;
         };
         ScheduleDetail: {
+            /** @description Fires when an instance of another workflow ends, instead of cron. Nothing else that is about moments goes with it but timezone. */
+            after?: components["schemas"]["ScheduleAfter"];
             /** @description When it fires, instead of cron: moments, each a date with or without a time on the timezone's calendar, or RFC 3339. */
             at?: string[] | null;
             /** @description On which days it fires. */
