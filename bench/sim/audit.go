@@ -19,8 +19,15 @@ type audit struct {
 	commands  map[int64]int64 // id to instance
 	controls  map[int64]*controlRow
 	triggers  map[string]int64
+	births    map[string]int64 // children by what made them
+	children  []int64          // in the order of their making
+	all       []int64          // all instances, the same
+	ends      []int64          // instances whose first end counts for the schedule that waits for it
+	led       bool             // an instance of that workflow was a success
+	decisions map[decision]bool
 	touched   []int64 // instances of the commit under way
 	owners    map[int64]ownership
+	endings   endings // of the commit under way
 }
 
 // ownership is who had an instance before the commit under way.
@@ -30,7 +37,8 @@ type ownership struct {
 }
 
 type instance struct {
-	id, workflow        int64
+	id, workflow int64
+	lineage
 	state               dag.InstanceState
 	round               int
 	owner               string
@@ -81,6 +89,7 @@ func newAudit(w *world) *audit {
 	return &audit{
 		w: w, instances: map[int64]*instance{}, tasks: map[taskKey]*taskRow{}, attempts: map[attemptKey]*attemptRow{},
 		commands: map[int64]int64{}, controls: map[int64]*controlRow{}, triggers: map[string]int64{},
+		births: map[string]int64{}, decisions: map[decision]bool{},
 	}
 }
 
@@ -113,13 +122,14 @@ func (a *audit) drain(actor string) {
 	commits := a.w.db.commits
 	a.w.db.commits = nil
 	for _, commit := range commits {
-		a.touched, a.owners = a.touched[:0], map[int64]ownership{}
+		a.touched, a.owners, a.endings = a.touched[:0], map[int64]ownership{}, endings{}
 		for _, c := range commit {
 			a.apply(c, actor)
 		}
 		for _, id := range a.touched {
 			a.settled(a.instances[id])
 		}
+		a.ended()
 	}
 }
 
@@ -144,6 +154,8 @@ func (a *audit) apply(c change, actor string) {
 		}
 	case "control":
 		a.control(old, now)
+	case "decision":
+		a.decided(old, now)
 	}
 }
 
@@ -198,7 +210,10 @@ func (a *audit) instance(old, now row, actor string) {
 			w.fail("I01", "instances %d and %d have the trigger %s", other, id, trigger)
 		}
 		a.triggers[trigger] = id
-		a.instances[id] = &instance{id: id, workflow: now.int("workflow_id"), state: state, changed: w.now}
+		in := &instance{id: id, workflow: now.int("workflow_id"), state: state, changed: w.now}
+		a.instances[id] = in
+		a.all = append(a.all, id)
+		a.born(in, now)
 		w.count.Starts++
 		w.ticker.started(id, now.int("schedule_time"), actor)
 		if epoch := now.int("owner_epoch"); epoch != 0 || now.text("owner") != "" {
@@ -207,6 +222,9 @@ func (a *audit) instance(old, now row, actor string) {
 		return
 	}
 	in := a.instances[id]
+	if a.tied(in, old, now, actor) {
+		return
+	}
 	a.touch(in)
 	a.owned(in, now, actor)
 	round := int(now.int("round"))
@@ -226,7 +244,11 @@ func (a *audit) instance(old, now row, actor string) {
 	if in.owner == "" && now.text("owner") != "" {
 		w.layouts.claimed(in, now.text("owner"), now.int("layout_epoch"))
 	}
+	over := state.Final() && !in.state.Final()
 	in.state, in.round, in.owner, in.epoch, in.seq = state, round, now.text("owner"), now.int("owner_epoch"), now.int("seq")
+	if over {
+		a.endings.instances = append(a.endings.instances, in)
+	}
 }
 
 // owned holds a change of an instance against the rules of ownership: I06, I07 and I08.
@@ -287,10 +309,14 @@ func (a *audit) taskChange(old, now row, actor string) {
 		}
 		w.fail(rule, "task %v goes from %s to %s in round %d of %v", key, t.state, state, round, in)
 	}
+	won := state == dag.TaskSuccess && t.state != state
 	if state != t.state {
 		t.changed = w.now
 	}
 	t.state, t.round, t.attempts, t.reason = state, round, int(now.int("attempts")), now.text("reason")
+	if won {
+		a.endings.tasks = append(a.endings.tasks, success{key, now.int("child_id")})
+	}
 	if state == dag.TaskSuccess && dag.Reason(t.reason) == dag.ReasonLateSuccess {
 		w.count.Late++
 		if run := w.proof.runs[attemptKey{key, t.attempts}]; run == nil || run.outcome != "success" {
@@ -335,6 +361,7 @@ func (a *audit) attempt(old, now row, actor string) {
 	if before != state {
 		r.changed = w.now
 		a.over(r)
+		a.endings.attempts = append(a.endings.attempts, r)
 	}
 }
 

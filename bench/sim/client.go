@@ -20,12 +20,12 @@ type client struct {
 	store *faultyStore
 	acked map[string]int64 // answered starts, by their Idempotency-Key
 	asked map[string]bool
-	known []int64 // instances that were answered, in that order
-	where map[int64]*workflow
+	known []int64                    // instances that were answered, in that order
+	said  map[decision]time.Duration // when a decision was last asked for
 }
 
 func newClient(w *world) *client {
-	c := &client{w: w, host: &host{w: w, name: "api"}, acked: map[string]int64{}, asked: map[string]bool{}, where: map[int64]*workflow{}}
+	c := &client{w: w, host: &host{w: w, name: "api"}, acked: map[string]int64{}, asked: map[string]bool{}, said: map[decision]time.Duration{}}
 	c.proc = c.host.spawn("api")
 	c.store = &faultyStore{Store: w.db.Store, db: w.db, host: c.host}
 	for i := range w.opt.Starts {
@@ -34,6 +34,7 @@ func newClient(w *world) *client {
 		w.after(w.upTo(w.opt.Duration*3/4), c.proc, "start", func() { c.start(key, wf) })
 	}
 	c.wish()
+	c.answer()
 	return c
 }
 
@@ -59,7 +60,6 @@ func (c *client) start(key string, i int) {
 	w.note("start %s is answered: instance %d", key, id)
 	c.acked[key] = id
 	c.known = append(c.known, id)
-	c.where[id] = &w.opt.template.plans[i]
 	w.count.Acked++
 	c.hint(0)
 }
@@ -87,7 +87,7 @@ func (c *client) wish() {
 		}
 		c.wish()
 		if len(c.known) > 0 {
-			c.control(pick(c.w, c.known))
+			c.control(c.target())
 		}
 	})
 }
@@ -97,14 +97,23 @@ var verbs = []dag.Verb{
 	dag.VerbRecover, dag.VerbRecover, dag.VerbRerun,
 }
 
+// target is an instance of which somebody wants something: one that was started, or the child of one.
+func (c *client) target() int64 {
+	if born := c.w.audit.children; len(born) > 0 && c.w.chance(0.25) {
+		return pick(c.w, born)
+	}
+	return pick(c.w, c.known)
+}
+
 func (c *client) control(id int64) {
+	tasks := c.w.audit.definition(c.w.audit.instances[id]).tasks
 	row := sql.ControlRow{InstanceID: id, Verb: pick(c.w, verbs), By: "sim"}
 	switch row.Verb {
 	case dag.VerbKill, dag.VerbSkip, dag.VerbForceSuccess:
-		row.Tasks = []string{pick(c.w, c.where[id].tasks).name}
+		row.Tasks = []string{pick(c.w, tasks).name}
 	case dag.VerbRerun:
 		row.Scope = dag.ScopeDownstream
-		row.Tasks = []string{pick(c.w, c.where[id].tasks).name}
+		row.Tasks = []string{pick(c.w, tasks).name}
 	case dag.VerbStop:
 		row.Force = c.w.chance(0.2)
 	case dag.VerbPause, dag.VerbResume, dag.VerbRecover, dag.VerbReplace, dag.VerbApprove, dag.VerbReject:

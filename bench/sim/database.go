@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -82,6 +83,9 @@ func (t *template) define(ctx context.Context, store *sql.Store) error {
 	}
 	t.project = project.ID
 	t.plans = workflows()
+	if _, _, err := store.PutTaskGroup(ctx, t.group()); err != nil {
+		return err
+	}
 	for _, wf := range t.plans {
 		create := sql.AnyVersion
 		saved, _, _, err := store.SaveVersion(ctx, sql.SaveVersion{
@@ -95,8 +99,14 @@ func (t *template) define(ctx context.Context, store *sql.Store) error {
 	return nil
 }
 
+// named is the workflow of that name.
+func (t *template) named(name string) sql.Workflow {
+	i := slices.IndexFunc(t.plans, func(wf workflow) bool { return wf.name == name })
+	return t.workflows[i]
+}
+
 // audited are the tables whose changes are watched.
-var audited = []string{"command", "control", "workflow_instance", "task_instance", "task_attempt", "event"}
+var audited = []string{"command", "control", "workflow_instance", "task_instance", "task_attempt", "event", "decision"}
 
 // describe reads the names of the columns, in their order.
 func (t *template) describe(ctx context.Context, path string) error {

@@ -55,6 +55,7 @@ func live(ctx context.Context, opt options, tracing bool) (o outcome, err error)
 	}
 	w.final()
 	w.count.Virtual = w.now
+	w.count.Children, w.count.Ends, w.count.Decisions = len(w.audit.children), len(w.audit.ends), len(w.audit.decisions)
 	o = outcome{opt: opt, hash: w.hash.Sum64(), bad: w.bad, count: w.count}
 	if w.trace != nil {
 		o.trace = w.trace.String()
@@ -109,8 +110,13 @@ func (w *world) unfinished() []string {
 			out = append(out, fmt.Sprintf("control %d: %s of instance %d", id, c.verb, c.instance))
 		}
 	}
-	if left := w.ticker.left(); left != "" {
-		out = append(out, left)
+	for _, left := range []string{w.ticker.left(), w.echo.left()} {
+		if left != "" {
+			out = append(out, left)
+		}
+	}
+	if used, waiting := w.groupLeft(); used+waiting > 0 {
+		out = append(out, fmt.Sprintf("places of the task group: %d in use, %d tasks wait", used, waiting))
 	}
 	for _, n := range w.workers {
 		if held := n.core.Figures().Outbox; held > 0 {
@@ -153,8 +159,9 @@ func (w *world) final() {
 			w.fail("I02", "start %s was answered with instance %d, and there is none", key, w.client.acked[key])
 		}
 	}
-	if n, fired := len(w.audit.instances), w.ticker.fired(); n > len(w.client.asked)+fired {
-		w.fail("I03", "%d instances were made of %d starts and %d fires", n, len(w.client.asked), fired)
+	fired, echoed, born := w.ticker.fired(), w.echo.final(), len(w.audit.children)
+	if n := len(w.audit.instances); n > len(w.client.asked)+fired+echoed+born {
+		w.fail("I03", "%d instances were made of %d starts, %d fires, %d ends and %d tasks", n, len(w.client.asked), fired, echoed, born)
 	}
 	w.ticker.final()
 	w.truth()

@@ -24,6 +24,8 @@ const (
 	// killGrace is short, so that a kill is over within a world's time.
 	killGrace = 2 * time.Second
 	slotCount = 16
+	// groupEvery is seldomer than masters ask for places that others have given: it is most of the events of a world.
+	groupEvery = 250 * time.Millisecond
 )
 
 // masterNode is a master's host; it drives the real loops of a master, one step an event.
@@ -49,6 +51,7 @@ type masterNode struct {
 	writing bool // a commit is under way
 	alarm   time.Duration
 	hinted  bool
+	waiting bool // for the store, about children
 	leads   bool // supervises, as far as it knows
 }
 
@@ -89,7 +92,8 @@ func (n *masterNode) start() {
 	if w.opt.has("clocks_differ") {
 		n.host.offset = w.upTo(20*time.Second) - 10*time.Second
 	}
-	w.misled = w.misled || n.host.offset+n.host.ahead != 0
+	n.host.ahead = 0 // a master that begins while its clock is wrong by much has no other to go by
+	w.misled = w.misled || n.host.offset != 0
 	n.proc = n.host.spawn(n.self.String())
 	n.proc.after = n.follow
 	n.m = master.New(master.Config{
@@ -98,7 +102,7 @@ func (n *masterNode) start() {
 	})
 	n.parts = n.m.Parts()
 	n.session, n.links, n.peers, n.dog = nil, nil, nil, failover.Watchdog{Patience: 10 * time.Second}
-	n.turning, n.calm, n.writing, n.alarm, n.hinted, n.leaving, n.leads = false, false, false, 0, false, false, false
+	n.turning, n.calm, n.writing, n.alarm, n.hinted, n.leaving, n.leads, n.waiting = false, false, false, 0, false, false, false, false
 	w.note("%s starts", n.self)
 	n.barrier = newBarrier(n)
 	p := n.proc
@@ -116,6 +120,10 @@ func (n *masterNode) start() {
 	w.every(time.Second, p, "attend", func() { n.parts.Super.Attend(w.ctx, n.m.Now()) })
 	w.every(time.Second, p, "lead", n.lead)
 	w.every(supervise.DefaultEvery, p, "supervise", n.supervise)
+	w.every(groupEvery, p, "places", n.places)
+	w.every(3*time.Second, p, "places again", n.parts.Engine.AskGroups)
+	w.every(5*time.Second, p, "poll children", func() { n.parts.Engine.PollChildren(w.ctx) })
+	w.every(time.Second, p, "dependents", n.depend)
 	w.every(500*time.Millisecond, p, "sweep", func() { n.parts.Engine.Sweep(n.m.Now()) })
 	w.every(5*time.Second, p, "evict", func() { n.parts.Engine.Evict(n.m.Now()) })
 }
@@ -325,7 +333,8 @@ func (n *masterNode) turn() {
 	n.parts.Engine.ControlOnce(n.w.ctx)
 	n.parts.Engine.WakeOnce(n.w.ctx)
 	n.enter()
-	n.parts.Engine.GroupOnce(n.w.ctx)
+	n.places()
+	n.children()
 	stepped := 0
 	for n.parts.Engine.StepOne() {
 		if stepped++; n.w.chance(0.1) {
@@ -343,6 +352,27 @@ func (n *masterNode) turn() {
 func (n *masterNode) enter() {
 	if _, away := n.parts.Engine.EnterOnce(n.w.ctx); away {
 		n.w.after(200*time.Millisecond, n.proc, "enter again", n.enter)
+	}
+}
+
+// places asks for places of the task group.
+func (n *masterNode) places() { n.parts.Engine.GroupOnce(n.w.ctx) }
+
+// children starts and reads children.
+func (n *masterNode) children() {
+	if !n.waiting && n.parts.Engine.ChildrenOnce(n.w.ctx) {
+		n.waiting = true
+		n.w.after(200*time.Millisecond, n.proc, "children again", func() {
+			n.waiting = false
+			n.children()
+		})
+	}
+}
+
+// depend looks at what dependent tasks wait for.
+func (n *masterNode) depend() {
+	for n.parts.Engine.DependentsOnce(n.w.ctx) {
+		continue
 	}
 }
 

@@ -124,6 +124,7 @@ func (a *audit) settled(in *instance) {
 		row := a.tasks[taskKey{in.id, i}]
 		a.order(in, wf, row)
 		a.oneAlive(row)
+		a.withinGroup(row)
 		open = open || !row.state.Final()
 		broken = broken || row.broken(&wf.tasks[i])
 	}
@@ -204,7 +205,7 @@ const maxReturned = 30
 // budget holds a new attempt against the retries that its task has: I13 and I18.
 func (a *audit) budget(r *attemptRow) {
 	t := a.task(r.instance, r.task)
-	if t == nil || t.noop {
+	if t == nil || t.kind != kindProcess {
 		return
 	}
 	failed, lost, returned := 0, 0, 0
@@ -251,7 +252,7 @@ func (a *audit) delayed(r, before *attemptRow, delay time.Duration) {
 // over holds an attempt whose row has just changed against what its process did: I16 and I20.
 func (a *audit) over(r *attemptRow) {
 	t := a.task(r.instance, r.task)
-	if t == nil || t.noop || r.worker == "" || !r.state.Final() {
+	if t == nil || t.kind != kindProcess || r.worker == "" || !r.state.Final() {
 		return
 	}
 	w := a.w

@@ -23,10 +23,10 @@ type ticker struct {
 	closed  bool       // every fire before that has its outcome
 }
 
-// newTicker makes a schedule of the first workflow. All of its late fires start, so that none may be missed.
+// newTicker makes a schedule of the workflow that leads another one. All of its late fires start, so that none may be missed.
 func newTicker(w *world) (*ticker, error) {
 	sch, _, err := w.db.SaveSchedule(w.ctx, sql.Schedule{
-		WorkflowID: w.opt.template.workflows[0].ID, Name: "tick", Enabled: true, ChangedBy: "sim",
+		WorkflowID: w.opt.template.named(leader).ID, Name: "tick", Enabled: true, ChangedBy: "sim",
 		Spec: schedule.Spec{Cron: fmt.Sprintf("*/%d * * * * *", int(tickEvery.Seconds())), Misfire: &schedule.Misfire{Policy: schedule.RunAll}},
 	}, 0)
 	return &ticker{w: w, sch: sch}, err
@@ -44,9 +44,9 @@ func (t *ticker) started(id, moment int64, by string) {
 }
 
 // stop pauses the schedule, as a person would who wants the cluster to come to rest, but not before what was due so far
-// has been planned: what a pause finds unplanned never gets a row.
+// has been planned: what a pause finds unplanned never gets a row. Nor before a run has succeeded, for which tasks may wait.
 func (t *ticker) stop() error {
-	if t.stopped > 0 {
+	if t.stopped > 0 || !t.w.audit.led {
 		return nil
 	}
 	sch, err := t.w.db.ScheduleByID(t.w.ctx, t.sch.ID)

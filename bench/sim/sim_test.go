@@ -33,8 +33,12 @@ func TestClustersKeepTheirRulesWhateverGoesWrong(t *testing.T) {
 		t.Errorf("seed %d: %s: %s\n%s\nshrunk: %s", f.Seed, f.Rule, f.Text, f.Options, f.Shrunk)
 	}
 	t.Logf("%d seeds, %d events, %.1f virtual hours, %d attempts, %d faults %v", v.Seeds, v.Events, v.VirtualHours, v.Attempts, v.Faults, v.FaultsByClass)
+	t.Logf("%d children, %d ends that start something, %d decisions, %d answers to wait for places", v.Children, v.Ends, v.Decisions, v.Queued)
 	if v.Seeds < 100 {
 		return
+	}
+	if v.Children == 0 || v.Ends == 0 || v.Decisions == 0 || v.Queued == 0 {
+		t.Error("there is nothing of some of these")
 	}
 	for _, class := range faults {
 		if v.FaultsByClass[class] == 0 && class != "watch_lags" && class != "clocks_differ" { // these two last for a whole world

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/interval"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -116,7 +117,15 @@ func (f *faultyStore) Enter(ctx context.Context, entries []sql.Entry) (answers [
 
 // EnterGroups implements engine.Store.
 func (f *faultyStore) EnterGroups(ctx context.Context, now dag.Millis, entries []sql.TaskEntry) (sql.Entered, error) {
-	return faulty(f, "enter groups", func() (sql.Entered, error) { return f.Store.EnterGroups(ctx, now, entries) })
+	return faulty(f, "enter groups", func() (sql.Entered, error) {
+		entered, err := f.Store.EnterGroups(ctx, now, entries)
+		for _, a := range entered.Answers {
+			if a == sql.Waits {
+				f.db.w.count.Queued++
+			}
+		}
+		return entered, err
+	})
 }
 
 // PaceGroups implements engine.Store.
@@ -225,6 +234,39 @@ func (f *faultyStore) AnswerRecovery(ctx context.Context, owner string, r sql.Re
 // NextLayout implements slot.History.
 func (f *faultyStore) NextLayout(ctx context.Context, atLeast int64) (int64, error) {
 	return faulty(f, "floor", func() (int64, error) { return f.Store.NextLayout(ctx, atLeast) })
+}
+
+// PlanEnds implements schedule.Store.
+func (f *faultyStore) PlanEnds(ctx context.Context, limit int, owns func(id int64) bool) (fires []sql.Verdict, more bool, err error) {
+	fires, err = faulty(f, "plan ends", func() (got []sql.Verdict, err error) {
+		got, more, err = f.Store.PlanEnds(ctx, limit, owns)
+		return got, err
+	})
+	return fires, more, err
+}
+
+// Children implements engine.Store.
+func (f *faultyStore) Children(ctx context.Context, ids []int64) ([]sql.ChildRow, error) {
+	return faulty(f, "children", func() ([]sql.ChildRow, error) { return f.Store.Children(ctx, ids) })
+}
+
+// NextIDs implements engine.Store.
+func (f *faultyStore) NextIDs(ctx context.Context, n int) (int64, error) {
+	return faulty(f, "ids", func() (int64, error) { return f.Store.NextIDs(ctx, n) })
+}
+
+// Version implements engine.Definitions.
+func (f *faultyStore) Version(ctx context.Context, workflowID int64, n int) (sql.Version, error) {
+	return faulty(f, "version", func() (sql.Version, error) { return f.Store.Version(ctx, workflowID, n) })
+}
+
+// Dependency implements engine.Runs.
+func (f *faultyStore) Dependency(ctx context.Context, item interval.Item, by sql.Asker) (facts interval.Facts, workflow int64, err error) {
+	facts, err = faulty(f, "dependency", func() (got interval.Facts, err error) {
+		got, workflow, err = f.Store.Dependency(ctx, item, by)
+		return got, err
+	})
+	return facts, workflow, err
 }
 
 // PlanFires implements schedule.Store.

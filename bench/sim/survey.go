@@ -36,6 +36,10 @@ type verdict struct {
 	Controls      int            `json:"controls"`
 	Commits       int            `json:"commits"`
 	Rebalances    int            `json:"rebalances"`
+	Children      int            `json:"children"`
+	Ends          int            `json:"ends_that_start"`
+	Decisions     int            `json:"decisions"`
+	Queued        int            `json:"waits_for_places"`
 	Excused       int            `json:"excused_overlaps"`
 	Faults        int            `json:"faults"`
 	FaultsByClass map[string]int `json:"faults_by_class"`
@@ -133,6 +137,10 @@ func (v *verdict) add(o outcome) {
 	v.Controls += o.count.Controls
 	v.Commits += o.count.Commits
 	v.Rebalances += o.count.Rebalances
+	v.Children += o.count.Children
+	v.Ends += o.count.Ends
+	v.Decisions += o.count.Decisions
+	v.Queued += o.count.Queued
 	v.Excused += o.count.Excused
 	for class, n := range o.count.Faults {
 		v.FaultsByClass[class] += n

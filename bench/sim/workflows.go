@@ -25,9 +25,22 @@ type task struct {
 	delay    time.Duration // of a retry
 	timeout  time.Duration
 	allow    bool // it may fail
-	noop     bool
+	kind     kind
+	of       string // which workflow it runs or waits for
+	weight   int    // of its place in the task group; 0 is none
 	disabled bool
 }
+
+// kind is what a task is: a process on a worker, or something that its master does.
+type kind string
+
+const (
+	kindProcess   kind = ""
+	kindNothing   kind = "noop"
+	kindChild     kind = "sub_workflow"
+	kindDependent kind = "dependent"
+	kindApproval  kind = "approval"
+)
 
 // workflows are the shapes that instances have.
 func workflows() []workflow {
@@ -47,7 +60,17 @@ func workflows() []workflow {
 	late.least, late.most, late.timeout, late.retries, late.delay = 3*time.Second, 8*time.Second, 4*time.Second, 1, time.Second
 	off := short("x", "a")
 	off.disabled = true
-	quick := task{name: "b", needs: []string{"a"}, noop: true}
+	quick := task{name: "b", needs: []string{"a"}, kind: kindNothing}
+	child := task{name: "b", needs: []string{"a"}, kind: kindChild, of: "chain"}
+	unlucky := task{name: "b", needs: []string{"a"}, kind: kindChild, of: "failing", retries: 1, delay: time.Second}
+	queued := task{name: "c", needs: []string{"a"}, kind: kindChild, of: "serial", allow: true}
+	after := task{name: "b", needs: []string{"a"}, kind: kindDependent, of: leader}
+	asks := task{name: "b", needs: []string{"a"}, kind: kindApproval}
+	licensed := func(name string, weight int, needs ...string) task {
+		t := short(name, needs...)
+		t.weight = weight
+		return t
+	}
 	fan := []task{short("a")}
 	var all []string
 	for i := range 6 {
@@ -67,6 +90,12 @@ func workflows() []workflow {
 		{name: "mixed", tasks: []task{short("a"), quick, off, long("c", "b", "x")}},
 		{name: "serial", limit: 1, whenFull: "wait", tasks: []task{short("a"), short("b", "a")}},
 		{name: "newest", limit: 2, whenFull: "replace", tasks: []task{short("a"), long("b", "a")}},
+		{name: follower, tasks: []task{{name: "a", kind: kindNothing}}},
+		{name: "parent", tasks: []task{short("a"), child, short("z", "b")}},
+		{name: "unlucky", tasks: []task{short("a"), unlucky, queued, short("z", "c")}},
+		{name: "waits", tasks: []task{short("a"), after, short("z", "b")}},
+		{name: "licensed", tasks: []task{licensed("a", 1), licensed("b", 2), licensed("c", 1, "a"), licensed("d", 1)}},
+		{name: "asks", tasks: []task{short("a"), asks, short("z", "b")}},
 	}
 	for i := range shapes {
 		shapes[i].text = shapes[i].yaml()
@@ -83,10 +112,9 @@ func (wf *workflow) yaml() string {
 	b.WriteString("tasks:\n")
 	for _, t := range wf.tasks {
 		fmt.Fprintf(&b, "  - name: %s\n", t.name)
-		if t.noop {
-			b.WriteString("    type: noop\n")
-		} else {
-			b.WriteString("    type: shell\n    script: 'true'\n")
+		b.WriteString(t.does())
+		if t.weight > 0 {
+			fmt.Fprintf(&b, "    task_group: {name: %s, weight: %d}\n", groupName, t.weight)
 		}
 		if len(t.needs) > 0 {
 			fmt.Fprintf(&b, "    needs: [%s]\n", strings.Join(t.needs, ", "))
@@ -105,4 +133,20 @@ func (wf *workflow) yaml() string {
 		}
 	}
 	return b.String()
+}
+
+// does is what a task's text says of its kind.
+func (t *task) does() string {
+	switch t.kind {
+	case kindChild:
+		return fmt.Sprintf("    type: sub_workflow\n    workflow: %s\n", t.of)
+	case kindDependent:
+		return fmt.Sprintf("    type: dependent\n    interval: 2s\n    check: {all: [{workflow: %s, date: today, once: true}]}\n", t.of)
+	case kindApproval:
+		return fmt.Sprintf("    type: approval\n    quorum: %d\n", quorum)
+	case kindNothing:
+		return "    type: noop\n"
+	case kindProcess:
+	}
+	return "    type: shell\n    script: 'true'\n"
 }

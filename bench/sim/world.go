@@ -50,6 +50,7 @@ type world struct {
 	workers []*workerNode
 	client  *client
 	ticker  *ticker
+	echo    *echo
 	audit   *audit
 	proof   *evidence
 	layouts *layouts
@@ -65,6 +66,7 @@ type world struct {
 // counts is what a world has seen.
 type counts struct {
 	Events, Rebalances, Starts, Acked, Attempts, Spawned, Late, Asked, Controls, Commits, Excused int
+	Children, Ends, Decisions, Queued                                                             int
 	Faults                                                                                        map[string]int
 	Virtual                                                                                       time.Duration
 }
@@ -88,7 +90,10 @@ func newWorld(ctx context.Context, opt options, tracing bool) (*world, error) {
 		w.workers = append(w.workers, newWorkerNode(w, fmt.Sprintf("w%d", i+1)))
 	}
 	w.client = newClient(w)
-	w.ticker, err = newTicker(w)
+	if w.ticker, err = newTicker(w); err != nil {
+		return nil, err
+	}
+	w.echo, err = newEcho(w)
 	return w, err
 }
 

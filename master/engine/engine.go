@@ -231,7 +231,7 @@ func New(c Config) *Engine {
 
 // Run steps instances until ctx ends. What is then in memory is dropped: the rows hold
 // all of it, and the next owner goes on from them. Its goroutines only call StepOne, CommitOnce,
-// ControlOnce, ControlAll, WakeOnce, EnterOnce, GroupOnce, Sweep, Evict, ChildrenOnce, PollChildren, DependentsOnce, OpenOnce and
+// ControlOnce, ControlAll, WakeOnce, EnterOnce, GroupOnce, AskGroups, Sweep, Evict, ChildrenOnce, PollChildren, DependentsOnce, OpenOnce and
 // RecallOnce, which one goroutine may call itself instead of Run, in any order.
 func (e *Engine) Run(ctx context.Context) error {
 	var group errgroup.Group

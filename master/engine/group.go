@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math/rand/v2"
@@ -109,13 +110,12 @@ func (q *groupQueue) take() []groupAsk {
 	return asks
 }
 
-// again has every task that waits ask once more.
+// again has every task that waits ask once more, in an order that depends on nothing but them.
 func (q *groupQueue) again() {
 	q.mu.Lock()
-	q.asking = q.asking[:0]
-	for key := range q.waiting {
-		q.asking = append(q.asking, key)
-	}
+	q.asking = slices.SortedFunc(maps.Keys(q.waiting), func(a, b groupKey) int {
+		return cmp.Or(cmp.Compare(a.instance, b.instance), cmp.Compare(a.task, b.task))
+	})
 	q.mu.Unlock()
 	q.kick()
 }
@@ -187,7 +187,7 @@ func (e *Engine) grouper(ctx context.Context) error {
 		case <-e.groups.some:
 		case <-tick.C:
 		case <-again.C:
-			e.groups.again()
+			e.AskGroups()
 		}
 		if !e.groups.waits() {
 			continue
@@ -203,6 +203,9 @@ func (e *Engine) grouper(ctx context.Context) error {
 		}
 	}
 }
+
+// AskGroups has the tasks that wait for places ask for them once more, with the next GroupOnce.
+func (e *Engine) AskGroups() { e.groups.again() }
 
 // GroupOnce asks for places for the tasks that need them, and offers those that have got theirs to the
 // dispatcher. away says that the store did not answer; what was not answered is asked again.

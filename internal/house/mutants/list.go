@@ -35,7 +35,6 @@ var targets = []target{
 	simulated("worker", control),
 	simulated("worker/lease", leases),
 	simulated("master", steady),
-	simulated("master/wheel", wheels),
 	simulated("master/schedule", firers),
 }
 
