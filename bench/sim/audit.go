@@ -244,7 +244,7 @@ func (a *audit) instance(old, now row, actor string) {
 	if in.owner == "" && now.text("owner") != "" {
 		w.layouts.claimed(in, now.text("owner"), now.int("layout_epoch"))
 	}
-	over := state.Final() && !in.state.Final()
+	over := state.Final() && (state != in.state || round > in.round) // a whole round may be one commit
 	in.state, in.round, in.owner, in.epoch, in.seq = state, round, now.text("owner"), now.int("owner_epoch"), now.int("seq")
 	if over {
 		a.endings.instances = append(a.endings.instances, in)

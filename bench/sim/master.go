@@ -25,7 +25,7 @@ const (
 	killGrace = 2 * time.Second
 	slotCount = 16
 	// groupEvery is seldomer than masters ask for places that others have given: it is most of the events of a world.
-	groupEvery = 250 * time.Millisecond
+	groupEvery = 500 * time.Millisecond
 )
 
 // masterNode is a master's host; it drives the real loops of a master, one step an event.

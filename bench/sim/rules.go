@@ -214,13 +214,15 @@ func (a *audit) budget(r *attemptRow) {
 		if before == nil || before.round != r.round {
 			continue
 		}
-		if before.state == dag.AttemptFailed {
+		// One that is lost while it is killed for its timeout has failed by that.
+		late := before.state == dag.AttemptLost && before.reason == string(dag.ReasonTimeout)
+		if before.state == dag.AttemptFailed || late {
 			failed++
 			if n == r.number-1 {
 				a.delayed(r, before, t.delay)
 			}
 		}
-		if before.state == dag.AttemptLost {
+		if before.state == dag.AttemptLost && !late {
 			lost++
 		}
 		if before.state == dag.AttemptReturned {

@@ -3,4 +3,4 @@
 package main
 
 // ciSeeds take less than a minute on two cores.
-const ciSeeds = 300
+const ciSeeds = 220

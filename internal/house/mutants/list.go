@@ -34,6 +34,9 @@ var targets = []target{
 	simulated("dag", reports),
 	simulated("worker", control),
 	simulated("worker/lease", leases),
+	simulated("sql", shared),
+	simulated("master/engine", joins),
+	simulated("dag", people),
 	simulated("master", steady),
 	simulated("master/schedule", firers),
 }

@@ -62,6 +62,23 @@ var control = []mutant{
 	{"an attempt without a lease begins", "accept.go", `case !c.mayRun(node):`, `case false:`},
 }
 
+var shared = []mutant{
+	{"a place is free while its task is being killed", "taskplace.go", `return state.Live() || state == dag.TaskReady`, `return state.Live() && state != dag.TaskKilling || state == dag.TaskReady`},
+	{"a place that was given is free until it is taken", "taskplace.go", `SELECT weight FROM task_place WHERE group_id = ? AND state IN ('given', 'held')`, `SELECT weight FROM task_place WHERE group_id = ? AND state IN ('held')`},
+	{"a commit that is written again makes its child again", "child.go", `if b.locked[t.Instance.ID].seq < t.Instance.Seq {`, `if b.locked[t.Instance.ID].seq <= t.Instance.Seq {`},
+	{"a child tells the attempt before", "child.go", `SET parent_attempt = ? WHERE id = ?`, `SET parent_attempt = ? WHERE id = ? AND id < 0`},
+	{"only the first of the ends counts", "schedule_end.go", `slices.Contains(strings.Split(states, ","), state)`, `strings.Split(states, ",")[0] == state`},
+}
+
+var joins = []mutant{
+	{"a child that the store did not take is forgotten", "child.go", `e.children.add(launches[i:], ends)`, `e.children.add(nil, ends)`},
+	{"places that were not asked for are forgotten", "group.go", "			e.groups.again()\n			return true", "			return true"},
+}
+
+var people = []mutant{
+	{"one person counts twice", "step_approval.go", `slices.ContainsFunc(a.Decisions, func(d Decision) bool { return d.By == c.By })`, `len(a.Decisions) < 0 && slices.ContainsFunc(a.Decisions, func(d Decision) bool { return d.By == c.By })`},
+}
+
 var steady = []mutant{
 	{"a master goes by the clock on the wall", "clock.go", `return base.Add(c.wall().Sub(*base))`, `return base.Add(c.wall().Round(0).Sub(base.Round(0)))`},
 }
