@@ -26,6 +26,8 @@ const (
 	// maxDue bounds the fires of one read, and maxSettled those of one transaction: it must not hold up starts of people.
 	maxDue     = 20_000
 	maxSettled = 500
+	// lanes are the transactions of one master at the same time: MySQL works on several, SQLite on one after the other.
+	lanes = 2
 	// maxEnds bounds the ends of other workflows of one read.
 	maxEnds = 2000
 	// compareEvery is how often the clock is compared with the database's.
@@ -39,7 +41,7 @@ type Firer struct {
 	hint chan struct{}
 	mono func() time.Duration // the clock that nobody sets
 
-	mu        sync.Mutex
+	mu        sync.Mutex         // also of the round's instances
 	workflows map[int64]struct{} // for whose ends fires of this master wait
 
 	// Of the loop alone.
@@ -116,7 +118,7 @@ func (f *Firer) Once(ctx context.Context) (next dag.Millis, err error) {
 		return again, nil
 	}
 	defer f.Slots.End()
-	r := &round{f, now, owned, epoch}
+	r := &round{Firer: f, now: now, owned: owned, epoch: epoch}
 	if now >= f.read || f.read > now.Add(2*readEvery) { // or the clock was set back
 		f.read = again
 		if err = r.look(ctx); err != nil {
@@ -130,6 +132,13 @@ func (f *Firer) Once(ctx context.Context) (next dag.Millis, err error) {
 	ready := f.due[:n]
 	f.due, f.moments = f.due[n:], f.moments[n:]
 	err = errors.Join(err, r.settle(ctx, ready))
+	// Only now: while fires are due, the instances of those before would take the processors from them.
+	if len(r.started) > 0 {
+		r.Started(r.started)
+	}
+	if len(r.stopped) > 0 {
+		r.Stopped(r.stopped)
+	}
 	next = f.read
 	if len(f.moments) > 0 {
 		next = min(next, f.moments[0])
@@ -169,6 +178,8 @@ type round struct {
 	now   dag.Millis
 	owned []bool
 	epoch int64
+
+	started, stopped []int64 // instances
 }
 
 func (r *round) ours(id int64) bool { return r.owned[id%int64(len(r.owned))] }
@@ -310,9 +321,27 @@ func (r *round) judge(ctx context.Context, id int64) ([]sql.Verdict, error) {
 	return verdicts[:min(len(verdicts), maxVerdicts)], nil
 }
 
-// settle brings fires to their outcomes, some hundreds at a time. What stands against some holds up no other; they
-// stay open and are read again.
+// settle brings fires to their outcomes, some hundreds at a time, and very many in lanes side by side: all of one
+// schedule are in one lane, in their order. What stands against some holds up no other; they stay open and are read
+// again.
 func (r *round) settle(ctx context.Context, verdicts []sql.Verdict) error {
+	if len(verdicts) <= maxSettled {
+		return r.settleLane(ctx, verdicts)
+	}
+	var of [lanes][]sql.Verdict
+	for _, v := range verdicts {
+		of[v.Source%lanes] = append(of[v.Source%lanes], v)
+	}
+	var wrong [lanes]error
+	var wg sync.WaitGroup
+	for i := range of {
+		wg.Go(func() { wrong[i] = r.settleLane(ctx, of[i]) })
+	}
+	wg.Wait()
+	return errors.Join(wrong[:]...)
+}
+
+func (r *round) settleLane(ctx context.Context, verdicts []sql.Verdict) error {
 	var wrong []error
 	for len(verdicts) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -347,12 +376,11 @@ func (r *round) settleAll(ctx context.Context, verdicts []sql.Verdict) error {
 	if err := failpoint.Hit("sched.fire.after"); err != nil {
 		return err
 	}
+	r.mu.Lock()
+	r.started, r.stopped = append(r.started, out.Started...), append(r.stopped, out.Stopped...)
+	r.mu.Unlock()
 	if len(out.Started) > 0 {
-		r.Started(out.Started)
 		r.Logger.Debug("schedules fired", "count", len(out.Started))
-	}
-	if len(out.Stopped) > 0 {
-		r.Stopped(out.Stopped)
 	}
 	return nil
 }
