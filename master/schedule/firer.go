@@ -19,10 +19,11 @@ const (
 	// prompt is how late a fire may be and still fire without a look at its policy: nobody calls that late. What is
 	// later belongs to the master of its schedule, since it is judged with all others that are late.
 	prompt = 3 * time.Second
-	// maxJudged bounds the schedules whose late fires are judged at once, and maxVerdicts the fires of one of them: what
-	// is due now must not wait behind an outage.
-	maxJudged   = 200
+	// maxJudged bounds the schedules whose late fires are judged in one look, and maxVerdicts the fires of all of them, and
+	// of each: what is due now must not wait behind an outage. maxTogether bounds the schedules of one read.
+	maxJudged   = 1000
 	maxVerdicts = 5000
+	maxTogether = 250
 	// maxDue bounds the fires of one read, and maxSettled those of one transaction: it must not hold up starts of people.
 	maxDue     = 20_000
 	maxSettled = 500
@@ -213,7 +214,7 @@ func (r *round) overdue(ctx context.Context) error {
 	}
 	workflows := map[int64]struct{}{}
 	var verdicts []sql.Verdict
-	var late []int64
+	var late []sql.DueFire
 	for _, row := range rows {
 		switch {
 		case row.State == rules.Waiting:
@@ -224,16 +225,18 @@ func (r *round) overdue(ctx context.Context) error {
 				workflows[row.WorkflowID] = struct{}{}
 			}
 		case r.now.Sub(row.Due) > prompt && r.ours(row.Source) && len(late) < maxJudged:
-			late = append(late, row.Source)
+			late = append(late, row)
 		}
 	}
 	r.mu.Lock()
 	r.workflows = workflows
 	r.mu.Unlock()
 	var wrong []error
-	for _, id := range late {
-		of, err := r.judge(ctx, id)
-		wrong, verdicts = append(wrong, err), append(verdicts, of...)
+	for judged := 0; len(late) > 0 && judged < maxVerdicts; {
+		n := together(late)
+		of, err := r.judgeAll(ctx, late[:n])
+		wrong, verdicts, judged = append(wrong, err), append(verdicts, of...), judged+len(of)
+		late = late[n:]
 	}
 	return errors.Join(append(wrong, r.settle(ctx, verdicts))...)
 }
@@ -273,42 +276,76 @@ func (r *round) bucketsOf(ctx context.Context, minute int64) (int, error) {
 	return n, nil
 }
 
-// judge says what becomes of the late fires of a schedule, all of which have rows; those that are not late by its own
-// policy fire. Of very many it tells the oldest: they come first, so that a crash between leaves the same to be judged.
-func (r *round) judge(ctx context.Context, id int64) ([]sql.Verdict, error) {
-	sch, err := r.Store.ScheduleByID(ctx, id)
-	if errors.Is(err, sql.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	fires, err := r.Store.LateFires(ctx, id, r.now)
-	if err != nil {
-		return nil, err
-	}
-	var plan *rules.Plan
-	if sch.Enabled {
-		if plan, err = r.compile(ctx, &sch); err != nil {
-			return nil, err
+// together is how many of the schedules with late fires, the first of them, are read at once.
+func together(late []sql.DueFire) int {
+	n := 1
+	for fires := late[0].Late; n < min(len(late), maxTogether); n++ {
+		if fires += late[n].Late; fires > maxVerdicts {
+			break
 		}
 	}
+	return n
+}
+
+// judgeAll judges the late fires of some schedules, or, where the store refuses to tell them, those of either half: what
+// stands against one schedule holds up no other.
+func (r *round) judgeAll(ctx context.Context, late []sql.DueFire) ([]sql.Verdict, error) {
+	verdicts, err := r.judge(ctx, late)
+	n := len(late)
+	if err == nil || n == 1 || errors.Is(err, sql.ErrUnavailable) || ctx.Err() != nil {
+		return verdicts, err
+	}
+	first, wrong := r.judgeAll(ctx, late[:n/2])
+	second, also := r.judgeAll(ctx, late[n/2:])
+	return append(first, second...), errors.Join(wrong, also)
+}
+
+// judge says what becomes of the late fires of schedules, all of which have rows.
+func (r *round) judge(ctx context.Context, late []sql.DueFire) (verdicts []sql.Verdict, err error) {
+	ids, from := make([]int64, len(late)), late[0].At
+	for i, row := range late {
+		ids[i], from = row.Source, min(from, row.At)
+	}
+	list, err := r.Store.SchedulesByID(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	fires, err := r.Store.LateFires(ctx, ids, from, r.now)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		var plan *rules.Plan
+		if list[i].Enabled {
+			if plan, err = r.compile(ctx, &list[i]); err != nil {
+				return nil, err
+			}
+		}
+		verdicts = append(verdicts, r.judgeOne(&list[i], plan, fires[list[i].ID])...)
+	}
+	return verdicts, nil
+}
+
+// judgeOne says what becomes of the late fires of a schedule, which has no plan where it is paused; those that are not late
+// by its own policy fire. Of very many it tells the oldest: they come first, so that a crash between leaves the same to be
+// judged.
+func (r *round) judgeOne(sch *sql.Schedule, plan *rules.Plan, fires []sql.Fire) []sql.Verdict {
 	var verdicts []sql.Verdict
 	var late []dag.Millis
 	for _, fire := range fires {
 		// Of a schedule that is paused, or was changed since, the settlement skips them.
 		if plan == nil || fire.Revision != sch.Revision || !plan.Late(fire.Due, r.now) {
-			verdicts = append(verdicts, sql.Verdict{Source: id, At: fire.At, State: rules.Fired})
+			verdicts = append(verdicts, sql.Verdict{Source: sch.ID, At: fire.At, State: rules.Fired})
 			continue
 		}
 		late = append(late, fire.At)
 	}
 	if len(late) == 0 {
-		return verdicts, nil
+		return verdicts
 	}
 	missed := 0
 	for _, out := range plan.Judge(late, r.now) {
-		v := sql.Verdict{Source: id, At: out.At, State: rules.Fired}
+		v := sql.Verdict{Source: sch.ID, At: out.At, State: rules.Fired}
 		if !out.Fire {
 			v.State, v.Reason = rules.Missed, out.Why
 			missed++
@@ -316,9 +353,9 @@ func (r *round) judge(ctx context.Context, id int64) ([]sql.Verdict, error) {
 		verdicts = append(verdicts, v)
 	}
 	if missed > 0 {
-		r.Logger.Warn("fires missed", "schedule", id, "name", sch.Name, "workflow", sch.Workflow, "count", missed, "late", len(late))
+		r.Logger.Warn("fires missed", "schedule", sch.ID, "name", sch.Name, "workflow", sch.Workflow, "count", missed, "late", len(late))
 	}
-	return verdicts[:min(len(verdicts), maxVerdicts)], nil
+	return verdicts[:min(len(verdicts), maxVerdicts)]
 }
 
 // settle brings fires to their outcomes, some hundreds at a time, and very many in lanes side by side: all of one
