@@ -59,10 +59,10 @@ type Firer struct {
 // NewFirer returns a Firer that does nothing before Run.
 func NewFirer(c Config) *Firer {
 	c.Logger = c.Logger.Named("firer")
-	began := time.Now()
+	began := c.Now()
 	return &Firer{
 		Config: c, hint: make(chan struct{}, 1), buckets: map[int64]int{},
-		mono: func() time.Duration { return time.Since(began) },
+		mono: func() time.Duration { return c.Now().Sub(began) },
 	}
 }
 
@@ -171,6 +171,9 @@ func (f *Firer) watch(ctx context.Context, now dag.Millis) {
 		f.Logger.Warn("the clock differs from the database's, schedules fire as early or late", "by", f.trust.off.String())
 	}
 	f.warned = f.trust.warns()
+	if !f.warned && f.Confirmed != nil {
+		f.Confirmed()
+	}
 }
 
 // round is one call of Once.

@@ -59,7 +59,9 @@ type Config struct {
 	Store  Store
 	Slots  Slots
 	Logger hclog.Logger
-	Now    func() time.Time
+	Now    func() time.Time // the clock on the wall, with a monotonic reading
+	// Confirmed is told, every few seconds, that the database's clock shows the same as this one; nil is nobody.
+	Confirmed func()
 	// Figures count what is done; nil counts nothing.
 	Figures *Figures
 	// Horizon is how far ahead fires have their rows; zero is 10 minutes.
