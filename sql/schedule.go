@@ -147,7 +147,7 @@ func (s *Store) insertSchedule(ctx context.Context, tx *sqlTx, sch Schedule) err
 // replan raises the revision of schedules whose rows are locked, and makes them be planned anew from a moment on. Open
 // fires before it stay: they are due, or will be by their jitter, and are judged then. Where no master was there to plan
 // for long, what was due since has no row, and gets none: only the document that is replaced could say what it was. The
-// fires of ends stay too, wherever between the moments they stand: those instances have ended.
+// fires of ends and calls stay too, wherever between the moments they stand: those have come already.
 func (s *Store) replan(ctx context.Context, tx *sqlTx, ids []int64, enabled bool, now dag.Millis) error {
 	return eachChunk(ids, func(chunk []any) error {
 		_, err := tx.ExecContext(ctx, `UPDATE schedule SET revision = revision + 1, enabled = ?, planned_until = ? WHERE id IN (`+marks(len(chunk))+`)`,
@@ -155,7 +155,7 @@ func (s *Store) replan(ctx context.Context, tx *sqlTx, ids []int64, enabled bool
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM fire WHERE open = 1 AND after_id = 0 AND planned_at >= ? AND source_id IN (`+marks(len(chunk))+`)`, append([]any{now}, chunk...)...)
+		_, err = tx.ExecContext(ctx, `DELETE FROM fire WHERE open = 1 AND after_id = 0 AND call_id = '' AND planned_at >= ? AND source_id IN (`+marks(len(chunk))+`)`, append([]any{now}, chunk...)...)
 		return err
 	})
 }
@@ -314,11 +314,11 @@ func (s *Store) deleteSchedulesOf(ctx context.Context, tx *sqlTx, workflow int64
 	return s.forgetFires(ctx, tx, ids)
 }
 
-// forgetFires deletes the open fires of schedules that are deleted, the sums, and the ends that they waited for. What had its outcome goes with the
+// forgetFires deletes the open fires of schedules that are deleted, the sums, and the ends and calls that they had. What had its outcome goes with the
 // sweep: it may be very many.
 func (s *Store) forgetFires(ctx context.Context, tx *sqlTx, ids []int64) error {
 	return eachChunk(ids, func(chunk []any) error {
-		for _, text := range []string{`DELETE FROM fire WHERE open = 1 AND source_id IN (`, `DELETE FROM fire_day WHERE source_id IN (`, forgetEnds} {
+		for _, text := range []string{`DELETE FROM fire WHERE open = 1 AND source_id IN (`, `DELETE FROM fire_day WHERE source_id IN (`, forgetEnds, forgetCalls} {
 			if _, err := tx.ExecContext(ctx, text+marks(len(chunk))+`)`, chunk...); err != nil {
 				return err
 			}

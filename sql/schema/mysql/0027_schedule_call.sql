@@ -1,0 +1,16 @@
+-- +goose Up
+
+-- The fire of a call: call_id is what its sender calls it, '' for the fire of a moment or an end.
+ALTER TABLE fire ADD COLUMN call_id VARCHAR(255) NOT NULL DEFAULT '';
+
+-- One row per call that a schedule has taken, written with its fire, and pruned with it. It is the claim: a call that comes
+-- again, by its id or by its signature, starts nothing. params are what its body gave, as JSON.
+CREATE TABLE schedule_call (
+  source_id       BIGINT NOT NULL,
+  call_id         VARCHAR(255) NOT NULL,
+  signature       VARCHAR(255) NOT NULL,
+  planned_at      BIGINT NOT NULL,
+  params          MEDIUMTEXT NOT NULL,
+  PRIMARY KEY (source_id, call_id)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+CREATE UNIQUE INDEX schedule_call_signature ON schedule_call (source_id, signature);
