@@ -115,12 +115,14 @@ func (s *Store) SaveSchedule(ctx context.Context, sch Schedule, match int64) (sa
 		case match > 0 && match != stands.Revision:
 			return fmt.Errorf("it is revision %d: %w", stands.Revision, ErrStale)
 		}
+		if spec != encodeSpec(sch.Spec) || stands.Enabled != sch.Enabled {
+			if err := s.replan(ctx, tx, []int64{stands.ID}, sch.Enabled, now); err != nil {
+				return err
+			}
+		}
 		_, err = tx.ExecContext(ctx, `UPDATE schedule SET name = ?, spec = ?, why = ?, after_workflow = ?, after_states = ?, changed_by = ?, changed_at = ? WHERE id = ?`,
 			sch.Name, encodeSpec(sch.Spec), sch.Why, sch.AfterWorkflow, afterStates(&sch.Spec), sch.ChangedBy, now, stands.ID)
-		if err != nil || spec == encodeSpec(sch.Spec) && stands.Enabled == sch.Enabled {
-			return err
-		}
-		return s.replan(ctx, tx, []int64{stands.ID}, sch.Enabled, now)
+		return err
 	})
 	if err != nil {
 		return Schedule{}, false, fmt.Errorf("save schedule %q: %w", sch.Name, err)
@@ -146,9 +148,16 @@ func (s *Store) insertSchedule(ctx context.Context, tx *sqlTx, sch Schedule) err
 
 // replan raises the revision of schedules whose rows are locked, and makes them be planned anew from a moment on. Open
 // fires before it stay: they are due, or will be by their jitter, and are judged then. Where no master was there to plan
-// for long, what was due since has no row, and gets none: only the document that is replaced could say what it was. The
+// for long, what was due since is skipped here: it must come before the document or a calendar is replaced. The
 // fires of ends and calls stay too, wherever between the moments they stand: those have come already.
 func (s *Store) replan(ctx context.Context, tx *sqlTx, ids []int64, enabled bool, now dag.Millis) error {
+	reason := schedule.ReasonChanged
+	if !enabled {
+		reason = schedule.ReasonPaused
+	}
+	if err := s.skipUnplanned(ctx, tx, ids, reason, now); err != nil {
+		return err
+	}
 	return eachChunk(ids, func(chunk []any) error {
 		_, err := tx.ExecContext(ctx, `UPDATE schedule SET revision = revision + 1, enabled = ?, planned_until = ? WHERE id IN (`+marks(len(chunk))+`)`,
 			append([]any{flag(enabled), now}, chunk...)...)

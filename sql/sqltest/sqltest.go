@@ -138,6 +138,7 @@ var cases = []struct {
 	{"AnOverlapSkipsOrReplaces", anOverlapSkipsOrReplaces},
 	{"ATriggeredScheduleCountsAsRunning", aTriggeredScheduleCountsAsRunning},
 	{"AnEndStartsOneInstance", anEndStartsOneInstance},
+	{"WhatNobodyPlannedIsSkipped", whatNobodyPlannedIsSkipped},
 	{"ACallStartsOneInstance", aCallStartsOneInstance},
 	{"CallsGoByTheOverlapPolicy", callsGoByTheOverlapPolicy},
 	{"ACallIsPrunedWithItsFire", aCallIsPrunedWithItsFire},
