@@ -273,28 +273,33 @@ func (s *Store) EnableSchedules(ctx context.Context, ids []int64, enabled bool, 
 
 func (s *Store) enableSchedules(ctx context.Context, ids []int64, enabled bool, why, by string) (changed int, err error) {
 	err = s.write(ctx, func(tx *sqlTx) error {
-		now := s.millis()
-		args := []any{flag(!enabled)}
-		for _, id := range ids {
-			args = append(args, id)
-		}
-		var other []int64
-		if err := tx.SelectContext(ctx, &other, `SELECT id FROM schedule WHERE enabled = ? AND id IN (`+marks(len(ids))+`) ORDER BY id`+s.dial.forUpdate(), args...); err != nil {
-			return err
-		}
-		if changed = len(other); changed == 0 {
-			return nil
-		}
-		err := eachChunk(other, func(chunk []any) error {
-			_, err := tx.ExecContext(ctx, `UPDATE schedule SET why = ?, changed_by = ?, changed_at = ? WHERE id IN (`+marks(len(chunk))+`)`, append([]any{why, by, now}, chunk...)...)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		return s.replan(ctx, tx, other, enabled, now)
+		changed, err = s.enable(ctx, tx, ids, enabled, why, by)
+		return err
 	})
 	return changed, err
+}
+
+func (s *Store) enable(ctx context.Context, tx *sqlTx, ids []int64, enabled bool, why, by string) (changed int, err error) {
+	now := s.millis()
+	args := []any{flag(!enabled)}
+	for _, id := range ids {
+		args = append(args, id)
+	}
+	var other []int64
+	if err := tx.SelectContext(ctx, &other, `SELECT id FROM schedule WHERE enabled = ? AND id IN (`+marks(len(ids))+`) ORDER BY id`+s.dial.forUpdate(), args...); err != nil {
+		return 0, err
+	}
+	if len(other) == 0 {
+		return 0, nil
+	}
+	err = eachChunk(other, func(chunk []any) error {
+		_, err := tx.ExecContext(ctx, `UPDATE schedule SET why = ?, changed_by = ?, changed_at = ? WHERE id IN (`+marks(len(chunk))+`)`, append([]any{why, by, now}, chunk...)...)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return len(other), s.replan(ctx, tx, other, enabled, now)
 }
 
 // DeleteSchedule deletes a schedule and what it has planned; ErrNotFound where it is gone. Its instances stay.

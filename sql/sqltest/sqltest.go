@@ -139,6 +139,7 @@ var cases = []struct {
 	{"ATriggeredScheduleCountsAsRunning", aTriggeredScheduleCountsAsRunning},
 	{"AnEndStartsOneInstance", anEndStartsOneInstance},
 	{"WhatNobodyPlannedIsSkipped", whatNobodyPlannedIsSkipped},
+	{"ABrokenScheduleIsPausedWithAnAlert", aBrokenScheduleIsPausedWithAnAlert},
 	{"ACallStartsOneInstance", aCallStartsOneInstance},
 	{"CallsGoByTheOverlapPolicy", callsGoByTheOverlapPolicy},
 	{"ACallIsPrunedWithItsFire", aCallIsPrunedWithItsFire},

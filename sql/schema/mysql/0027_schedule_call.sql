@@ -14,3 +14,17 @@ CREATE TABLE schedule_call (
   PRIMARY KEY (source_id, call_id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 CREATE UNIQUE INDEX schedule_call_signature ON schedule_call (source_id, signature);
+
+-- What listeners are told beside the events of instances: deliveries have its id in the place of an instance's. subject
+-- is the name of the schedule or the timer that it is about.
+CREATE TABLE alert (
+  id              BIGINT NOT NULL PRIMARY KEY,
+  project_id      BIGINT NOT NULL,
+  kind            VARCHAR(64) NOT NULL,
+  workflow        VARCHAR(512) NOT NULL,
+  subject         VARCHAR(512) NOT NULL,
+  message         VARCHAR(1024) NOT NULL,
+  requested_by    VARCHAR(255) NOT NULL,
+  created_at      BIGINT NOT NULL
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
+CREATE INDEX alert_created ON alert (created_at);

@@ -14,3 +14,17 @@ CREATE TABLE schedule_call (
   PRIMARY KEY (source_id, call_id)
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX schedule_call_signature ON schedule_call (source_id, signature);
+
+-- What listeners are told beside the events of instances: deliveries have its id in the place of an instance's. subject
+-- is the name of the schedule or the timer that it is about.
+CREATE TABLE alert (
+  id              INTEGER PRIMARY KEY,
+  project_id      INTEGER NOT NULL,
+  kind            TEXT NOT NULL,
+  workflow        TEXT NOT NULL,
+  subject         TEXT NOT NULL,
+  message         TEXT NOT NULL,
+  requested_by    TEXT NOT NULL,
+  created_at      INTEGER NOT NULL
+);
+CREATE INDEX alert_created ON alert (created_at);
