@@ -26,8 +26,8 @@ type Store interface {
 	PlanFires(ctx context.Context, stretches []sql.Stretch) (int, error)
 	// ScheduleCalendars returns the calendars of a project by their folded names.
 	ScheduleCalendars(ctx context.Context, projectID int64) (map[string]rules.Calendar, error)
-	// EnableSchedules pauses a schedule that can't be planned any more.
-	EnableSchedules(ctx context.Context, ids []int64, enabled bool, why, by string) (int, error)
+	// BreakSchedule pauses a schedule that can't be planned any more, with an alert.
+	BreakSchedule(ctx context.Context, sch sql.Schedule, why, by string) error
 	// PlanEnds writes the fires of the ends that schedules wait for.
 	PlanEnds(ctx context.Context, limit int, owns func(id int64) bool) (fires []sql.Verdict, more bool, err error)
 	// DueFires returns the fires that are planned and due between two moments, in order.
@@ -36,10 +36,10 @@ type Store interface {
 	OverdueFires(ctx context.Context, now dag.Millis, limit int) ([]sql.DueFire, error)
 	// MinuteBuckets returns onto how many buckets the fires of a minute are folded.
 	MinuteBuckets(ctx context.Context, minute int64) (int, error)
-	// ScheduleByID returns a schedule, or sql.ErrNotFound.
-	ScheduleByID(ctx context.Context, id int64) (sql.Schedule, error)
-	// LateFires returns the open fires of a schedule that were due before a moment.
-	LateFires(ctx context.Context, scheduleID int64, before dag.Millis) ([]sql.Fire, error)
+	// SchedulesByID returns those of some schedules that are there.
+	SchedulesByID(ctx context.Context, ids []int64) ([]sql.Schedule, error)
+	// LateFires returns the open fires of schedules that are planned from a moment on and were due before another.
+	LateFires(ctx context.Context, ids []int64, from, before dag.Millis) (map[int64][]sql.Fire, error)
 	// SettleFires gives fires their outcomes and starts the instances of those that fire.
 	SettleFires(ctx context.Context, verdicts []sql.Verdict, master string, epoch int64) (sql.Settlement, error)
 	// Clock returns the time of the database.
@@ -106,6 +106,5 @@ const maxWhy = 500
 func (c *Config) pause(ctx context.Context, sch *sql.Schedule, broken error) error {
 	c.Logger.Error("schedule paused, it can't be planned", "schedule", sch.ID, "name", sch.Name, "project", sch.Project, "workflow", sch.Workflow, "error", broken)
 	why := []rune("it can't be planned: " + broken.Error())
-	_, err := c.Store.EnableSchedules(ctx, []int64{sch.ID}, false, string(why[:min(len(why), maxWhy)]), c.Master)
-	return err
+	return c.Store.BreakSchedule(ctx, *sch, string(why[:min(len(why), maxWhy)]), c.Master)
 }
