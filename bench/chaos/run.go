@@ -64,6 +64,7 @@ type facts struct {
 	Points    string              `json:"failpoints,omitempty"` // that the product was given
 	Workflows []load.Shape        `json:"workflows"`
 	Groups    map[string]int      `json:"groups"` // sizes of the task groups
+	Schedules []load.Schedule     `json:"schedules"`
 	Nodes     map[string][]string `json:"nodes"`
 	Versions  map[string]string   `json:"versions"`
 }
@@ -262,7 +263,7 @@ func (c *chaos) leave(ctx context.Context) error {
 		c.facts.Classes = nemesis.Classes()
 	}
 	c.facts.Seconds = float64(c.facts.Healed-c.facts.Began) / 1000
-	c.facts.Workflows, c.facts.Groups = c.load.Workflows(), load.Groups()
+	c.facts.Workflows, c.facts.Groups, c.facts.Schedules = c.load.Workflows(), load.Groups(), c.load.Schedules()
 	c.facts.Nodes = map[string][]string{"master": c.rig.Role("master"), "worker": c.rig.Role("worker"), "apiserver": c.rig.Role("apiserver"), "etcd": c.rig.Role("etcd")}
 	c.facts.Versions = c.versions(ctx, db)
 	wrong := []error{c.audit.Dump(ctx, c.dir)}

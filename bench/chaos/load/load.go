@@ -48,7 +48,7 @@ type Config struct {
 
 // Call is a line of the history.
 type Call struct {
-	Verb     string `json:"verb"` // start, pause, resume, stop, recover
+	Verb     string `json:"verb"` // start, pause, resume, stop, recover, unschedule
 	Key      string `json:"key,omitempty"`
 	Workflow string `json:"workflow,omitempty"`
 	Instance string `json:"instance,omitempty"`
@@ -110,7 +110,7 @@ func New(ctx context.Context, c Config) (*Load, error) {
 			return nil, err
 		}
 	}
-	return l, nil
+	return l, l.schedule(ctx)
 }
 
 // Workflows lists the shapes that are started.
@@ -159,13 +159,14 @@ func (l *Load) call(ctx context.Context, method string, server int, path, kind, 
 	return answer{resp.StatusCode, text, err}
 }
 
-// Run starts workflows at the rate until ctx ends, then waits for the visits under way.
+// Run starts workflows at the rate until ctx ends, then pauses the schedules and waits for the visits under way.
 func (l *Load) Run(ctx context.Context) {
 	tick := time.NewTicker(time.Duration(float64(time.Second) / l.Rate))
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
+			l.unschedule(ctx)
 			l.wait.Wait()
 			return
 		case <-tick.C:
