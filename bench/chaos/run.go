@@ -64,6 +64,8 @@ type facts struct {
 	Points    string              `json:"failpoints,omitempty"` // that the product was given
 	Workflows []load.Shape        `json:"workflows"`
 	Groups    map[string]int      `json:"groups"` // sizes of the task groups
+	Schedules []load.Schedule     `json:"schedules"`
+	Heard     [2]int64            `json:"heard"` // calls of timers, and about instances
 	Nodes     map[string][]string `json:"nodes"`
 	Versions  map[string]string   `json:"versions"`
 }
@@ -147,6 +149,7 @@ func (c *chaos) course(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, c.load.Close()) }()
 	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var watchers sync.WaitGroup
 	watchers.Go(func() { _ = evidence.Watch(watching, c.rig.Registry, c.files["registry"]) })
@@ -262,7 +265,8 @@ func (c *chaos) leave(ctx context.Context) error {
 		c.facts.Classes = nemesis.Classes()
 	}
 	c.facts.Seconds = float64(c.facts.Healed-c.facts.Began) / 1000
-	c.facts.Workflows, c.facts.Groups = c.load.Workflows(), load.Groups()
+	c.facts.Workflows, c.facts.Groups, c.facts.Schedules = c.load.Workflows(), load.Groups(), c.load.Schedules()
+	c.facts.Heard[0], c.facts.Heard[1] = c.load.Heard()
 	c.facts.Nodes = map[string][]string{"master": c.rig.Role("master"), "worker": c.rig.Role("worker"), "apiserver": c.rig.Role("apiserver"), "etcd": c.rig.Role("etcd")}
 	c.facts.Versions = c.versions(ctx, db)
 	wrong := []error{c.audit.Dump(ctx, c.dir)}

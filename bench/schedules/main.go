@@ -36,6 +36,7 @@ type options struct {
 	seed        uint64
 
 	defined int
+	due     float64
 	steady  time.Duration
 }
 
@@ -48,7 +49,8 @@ func main() {
 	flag.DurationVar(&o.lasts, "for", 30*time.Minute, "how long those of each minute fire")
 	flag.DurationVar(&o.kill, "kill", time.Minute, "how often a master is killed meanwhile")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the moments at which masters are killed")
-	flag.IntVar(&o.defined, "defined", 0, "schedules of which 1 % are due each minute, on three masters; 0 leaves them out")
+	flag.IntVar(&o.defined, "defined", 0, "schedules of which few are due each minute, on three masters; 0 leaves them out")
+	flag.Float64Var(&o.due, "due", 1, "percent of those that are due each minute, above 0 up to 100")
 	flag.DurationVar(&o.steady, "steady", 5*time.Minute, "how long those are measured, once all are planned")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -68,6 +70,9 @@ func run(ctx context.Context, o options, mariadb string) (err error) {
 			return fmt.Errorf("bursts %q: %q is no count of schedules", o.bursts, text)
 		}
 		bursts = append(bursts, n)
+	}
+	if o.due <= 0 || o.due > 100 {
+		return fmt.Errorf("due %g: want a percentage above 0, at most 100", o.due)
 	}
 	dir, err := os.MkdirTemp("", "porpoise-schedules.")
 	if err != nil {

@@ -17,8 +17,6 @@ import (
 )
 
 const (
-	// period is how often one of very many schedules fires: 1 % of them each minute.
-	period = 100 * time.Minute
 	// perRow is generous for the filling and the first planning of one of them, beside which none is due.
 	perRow = 600 * time.Microsecond
 	// The bars of all masters together, while little is due of very much.
@@ -28,6 +26,11 @@ const (
 	plannedIn   = 30 * time.Minute
 	memoryEvery = 5 * time.Second
 )
+
+// period is how often each schedule fires, so that a percentage of them is due each minute.
+func (o *options) period() time.Duration {
+	return time.Duration(100 / o.due * float64(time.Minute)).Truncate(time.Second)
+}
 
 // cost is a figure that is no time: what, how much, and the most that it may be; a bar of 0 is none.
 type cost struct {
@@ -57,10 +60,10 @@ func report(costs []cost) error {
 	return errors.Join(missed...)
 }
 
-// many defines very many schedules, has them planned, and measures what they cost while 1 % of them is due each minute.
+// many defines very many schedules, has them planned, and measures what they cost while some percent of them are due each minute.
 func many(ctx context.Context, o options, database string) (l lateness, costs []cost, err error) {
-	l = lateness{what: fmt.Sprintf("%d schedules, of which 1 %% are due each minute, for %s", o.defined, o.steady), bar: survivedBar}
-	b, err := begin(ctx, site.Options{Binary: o.porpoise, Database: database, Masters: masters, Workers: 1})
+	l = lateness{what: fmt.Sprintf("%d schedules, of which %g %% are due each minute, for %s", o.defined, o.due, o.steady), bar: survivedBar}
+	b, err := begin(ctx, site.Options{Binary: o.porpoise, Database: database, Masters: masters, Workers: 1, Slots: 64})
 	if err != nil {
 		return l, nil, err
 	}
@@ -68,7 +71,7 @@ func many(ctx context.Context, o options, database string) (l lateness, costs []
 	// The first of them is due when all are planned: that is measured by itself.
 	base := time.Now().Add(time.Duration(o.defined)*perRow + ahead).Truncate(time.Minute).Add(time.Minute)
 	began := time.Now()
-	one, err := b.fill(ctx, o.defined, base)
+	one, err := b.fill(ctx, o.defined, base, o.period())
 	if err != nil {
 		return l, nil, fmt.Errorf("define %d schedules: %w", o.defined, err)
 	}
@@ -114,7 +117,7 @@ func many(ctx context.Context, o options, database string) (l lateness, costs []
 // fill makes n schedules by statements of their own, since one call for each would take an hour. They stand as
 // sql.Store.SaveSchedule makes them, and are due in turn, each second as many as any other, from base on. It returns what
 // tells each of them: all together they would take more memory than what is measured.
-func (b *bed) fill(ctx context.Context, n int, base time.Time) (one func(i int) sql.Schedule, err error) {
+func (b *bed) fill(ctx context.Context, n int, base time.Time, period time.Duration) (one func(i int) sql.Schedule, err error) {
 	db, err := open(b.DSN)
 	if err != nil {
 		return nil, err

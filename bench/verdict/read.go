@@ -51,6 +51,7 @@ type runFile struct {
 	Points    string              `json:"failpoints"`
 	Workflows []shape             `json:"workflows"`
 	Groups    map[string]int      `json:"groups"`
+	Schedules []planSchedule      `json:"schedules"`
 	Nodes     map[string][]string `json:"nodes"`
 	Versions  map[string]string   `json:"versions"`
 }
@@ -224,6 +225,8 @@ func read(dir string) (*world, error) {
 		rows(dir, "tasks.jsonl", func(r row) { w.instance(r.num("instance_id")).task(r.num("task_index")).row = r }),
 		rows(dir, "attempts.jsonl", w.addAttempt),
 		rows(dir, "events.jsonl", func(r row) { in := w.instance(r.num("instance_id")); in.events = append(in.events, r) }),
+		rows(dir, "schedules.jsonl", func(r row) { w.scheduled = append(w.scheduled, r) }),
+		rows(dir, "fires.jsonl", func(r row) { w.fires = append(w.fires, r) }),
 		rows(dir, "commands.jsonl", func(r row) { w.commands = append(w.commands, r) }),
 	)
 	if err == nil {

@@ -77,7 +77,7 @@ func unackedStarts(r *report) {
 	}
 	made := map[string]int{}
 	for _, in := range r.instances {
-		if r.inserted(in.id) > 0 && !in.child() {
+		if id, _ := in.scheduleOf(); r.inserted(in.id) > 0 && !in.child() && id == 0 {
 			made[in.name()]++
 		}
 	}

@@ -21,6 +21,8 @@ type world struct {
 	scans     []*scan
 	audit     []*write
 	commands  []row
+	scheduled []row // schedules
+	fires     []row
 	instances map[int64]*instance
 	attempts  int
 	broken    []error

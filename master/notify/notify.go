@@ -17,6 +17,7 @@ import (
 
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/listen"
+	"github.com/porpoise/porpoise/internal/failpoint"
 	"github.com/porpoise/porpoise/internal/guard"
 	"github.com/porpoise/porpoise/internal/webhook"
 	"github.com/porpoise/porpoise/sql"
@@ -266,7 +267,13 @@ func (n *Notifier) tell(ctx context.Context, d sql.Delivery, about *about, fact 
 	} else {
 		event.Tell(d.InstanceID, fact)
 	}
+	if err := failpoint.Hit("notify.send.before"); err != nil {
+		return d, err
+	}
 	status, err := n.Sender.Send(ctx, event.To(about.listener.URL, about.secret))
+	if err := failpoint.Hit("notify.send.after"); err != nil {
+		return d, err
+	}
 	if err != nil && ctx.Err() != nil {
 		d.NextAt = n.now() // this master stops, which is no failure of the receiver: another one goes on
 		return d, errors.Join(ctx.Err(), n.save(ctx, d))

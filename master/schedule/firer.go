@@ -252,8 +252,10 @@ func (r *round) ends(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := failpoint.Hit("sched.end.planned"); err != nil {
-			return err
+		if len(fires) > 0 {
+			if err := failpoint.Hit("sched.end.planned"); err != nil {
+				return err
+			}
 		}
 		if err := r.settle(ctx, fires); err != nil || !more {
 			return err

@@ -13,6 +13,7 @@ import (
 	"github.com/porpoise/porpoise/dag"
 	rules "github.com/porpoise/porpoise/dag/timer"
 	"github.com/porpoise/porpoise/internal/egress"
+	"github.com/porpoise/porpoise/internal/failpoint"
 	"github.com/porpoise/porpoise/internal/guard"
 	"github.com/porpoise/porpoise/sql"
 )
@@ -182,9 +183,7 @@ func (r *Ringer) saveAll(ctx context.Context) error {
 		if len(some) == 0 {
 			return nil
 		}
-		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeWait)
-		dropped, failing, err := r.Store.FinishTimerTasks(within, r.Owner, some)
-		cancel()
+		dropped, failing, err := r.finish(ctx, some)
 		if err != nil {
 			r.mu.Lock()
 			r.finished = append(r.finished, some...)
@@ -198,6 +197,22 @@ func (r *Ringer) saveAll(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// finish writes results. A panic is as an error: they are written again, which is the same as once.
+func (r *Ringer) finish(ctx context.Context, results []sql.TimerResult) (dropped int, failing []sql.FailingTimer, err error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeWait)
+	defer cancel()
+	err = guard.Do(r.log, "results", func() (err error) {
+		if err := failpoint.Hit("ring.save.before"); err != nil {
+			return err
+		}
+		if dropped, failing, err = r.Store.FinishTimerTasks(ctx, r.Owner, results); err != nil {
+			return err
+		}
+		return failpoint.Hit("ring.save.after")
+	})
+	return dropped, failing, err
 }
 
 // saved forgets tasks whose results are written. Those that are tried again soon come with the next load.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/porpoise/porpoise/internal/failpoint"
+	"github.com/porpoise/porpoise/internal/guard"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -61,7 +63,17 @@ func (r *Ringer) claimSome(ctx context.Context, some []*task) error {
 	// It is not cut short by a stop: what was claimed and not known to be would wait for the claim to run out.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeWait)
 	defer cancel()
-	got, err := r.Store.ClaimTimerTasks(ctx, r.Owner, claims)
+	var got []sql.ClaimedTimer
+	// A panic is as an error: nobody else would forget them.
+	err := guard.Do(r.log, "claim", func() (err error) {
+		if err := failpoint.Hit("ring.claim.before"); err != nil {
+			return err
+		}
+		if got, err = r.Store.ClaimTimerTasks(ctx, r.Owner, claims); err != nil {
+			return err
+		}
+		return failpoint.Hit("ring.claim.after")
+	})
 	if err != nil {
 		r.forget(some)
 		return err

@@ -209,6 +209,51 @@ func TestWhatADeadMasterHadIsCalledAgain(t *testing.T) {
 	}
 }
 
+// panics is a store that a number of uses panic in.
+type panics struct {
+	Store
+	claims, results int
+}
+
+func (p *panics) ClaimTimerTasks(ctx context.Context, owner string, claims []sql.TimerClaim) ([]sql.ClaimedTimer, error) {
+	if p.claims--; p.claims >= 0 {
+		panic("claim")
+	}
+	return p.Store.ClaimTimerTasks(ctx, owner, claims)
+}
+
+func (p *panics) FinishTimerTasks(ctx context.Context, owner string, results []sql.TimerResult) (int, []sql.FailingTimer, error) {
+	if p.results--; p.results >= 0 {
+		panic("results")
+	}
+	return p.Store.FinishTimerTasks(ctx, owner, results)
+}
+
+func TestAPanicLosesNoFiring(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	made := b.timer("hook", rules.Spec{Cron: "1 * * * * *"})
+	r := b.ringer("m1:a", slots{true}, func(c *Config) { c.Store = &panics{c.Store, 1, 1} })
+	b.pass(39*time.Second + 500*time.Millisecond) // 22:13:20.5 was the beginning
+	b.turn(r)
+	b.seconds(1, r) // the claim panics
+	if calls := b.calls(); len(calls) != 0 || r.Held() != 0 {
+		t.Fatalf("after a claim that panicked: %d tasks in memory, calls %+v", r.Held(), calls)
+	}
+	b.read(r)
+	r.claimAll(t.Context())
+	advance(r, b.now())
+	r.ringAll(t.Context())
+	r.calls.Wait()
+	if err := r.saveAll(t.Context()); err == nil {
+		t.Error("results that panicked were written")
+	}
+	b.must(r.saveAll(t.Context()))
+	if task := b.tasks(made.ID)[0]; len(b.calls()) != 1 || task.State != rules.Success || task.Tries != 1 || r.Held() != 0 {
+		t.Errorf("the task: %+v, %d in memory", task, r.Held())
+	}
+}
+
 // Requirement X19.
 func TestADisabledTimerDoesNotCall(t *testing.T) {
 	t.Parallel()

@@ -29,6 +29,8 @@ var audited = []struct {
 		"finished_at", "deadline", "exit_code", "complete_by",
 	}},
 	{"control", "instance_id", []string{"id", "instance_id", "verb", "tasks", "forced", "created_at", "applied_at", "result"}},
+	{"schedule", "id", []string{"id", "workflow_id", "name", "revision", "enabled", "planned_until", "changed_at"}},
+	{"fire", "source_id", []string{"source_id", "planned_at", "due_at", "revision", "open", "state", "reason", "instance_id", "fired_at", "after_id"}},
 	{"cluster", "one", []string{"one", "id", "slots", "layout_floor", "generation"}},
 }
 
@@ -130,11 +132,14 @@ var dumped = map[string]string{
 	"events.jsonl":    "SELECT instance_id, seq, code, task_index, attempt, round, state, reason, created_at FROM %s",
 	"commands.jsonl":  "SELECT id, kind, instance_id, created_at FROM %s",
 	"workflows.jsonl": "SELECT id, name FROM %s",
+	"schedules.jsonl": "SELECT id, workflow_id, name, revision, enabled, planned_until, created_at, changed_at FROM %s",
+	"fires.jsonl":     "SELECT source_id, planned_at, due_at, revision, open, state, reason, instance_id, fired_at, after_id FROM %s",
 }
 
 var tableOf = map[string]string{
 	"audit.jsonl": "chaos_audit", "instances.jsonl": "workflow_instance", "tasks.jsonl": "task_instance", "attempts.jsonl": "task_attempt",
 	"events.jsonl": "event", "commands.jsonl": "command", "workflows.jsonl": "workflow",
+	"schedules.jsonl": "schedule", "fires.jsonl": "fire",
 }
 
 // Dump writes the audit and the tables at rest into the folder.

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -48,7 +50,7 @@ type Config struct {
 
 // Call is a line of the history.
 type Call struct {
-	Verb     string `json:"verb"` // start, pause, resume, stop, recover
+	Verb     string `json:"verb"` // start, pause, resume, stop, recover, unschedule
 	Key      string `json:"key,omitempty"`
 	Workflow string `json:"workflow,omitempty"`
 	Instance string `json:"instance,omitempty"`
@@ -68,6 +70,8 @@ type Load struct {
 	http   *http.Client
 	wait   sync.WaitGroup
 
+	receiver *receiver
+
 	mu      sync.Mutex
 	rng     *rand.Rand
 	next    int
@@ -77,8 +81,24 @@ type Load struct {
 	visited int
 }
 
-// New saves the workflows and returns a client that does nothing yet.
+// New saves the workflows and returns a client that does nothing yet but to let schedules and a timer fire. The
+// caller ends it with Close.
 func New(ctx context.Context, c Config) (*Load, error) {
+	l, err := begin(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if l.receiver, err = receive(ctx); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(l.listen(ctx), l.schedule(ctx)); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// begin saves the workflows.
+func begin(ctx context.Context, c Config) (*Load, error) {
 	l := &Load{
 		Config: c, http: &http.Client{Timeout: callTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: maxVisits}},
 		rng: rand.New(rand.NewPCG(c.Seed, 1)), paused: map[string]bool{},
@@ -134,9 +154,12 @@ type answer struct {
 	err    error
 }
 
-// call makes one call to one of the apiservers.
+// call makes one call to one of the apiservers. A path that does not name its API is of the main one.
 func (l *Load) call(ctx context.Context, method string, server int, path, kind, body, key string) answer {
-	req, err := http.NewRequestWithContext(ctx, method, l.URLs[server%len(l.URLs)]+"/api/v1"+path, bytes.NewReader([]byte(body)))
+	if !strings.HasPrefix(path, "/api/") {
+		path = "/api/v1" + path
+	}
+	req, err := http.NewRequestWithContext(ctx, method, l.URLs[server%len(l.URLs)]+path, bytes.NewReader([]byte(body)))
 	if err != nil {
 		return answer{err: err}
 	}
@@ -159,13 +182,14 @@ func (l *Load) call(ctx context.Context, method string, server int, path, kind, 
 	return answer{resp.StatusCode, text, err}
 }
 
-// Run starts workflows at the rate until ctx ends, then waits for the visits under way.
+// Run starts workflows at the rate until ctx ends, then pauses the schedules and waits for the visits under way.
 func (l *Load) Run(ctx context.Context) {
 	tick := time.NewTicker(time.Duration(float64(time.Second) / l.Rate))
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
+			l.unschedule(ctx)
 			l.wait.Wait()
 			return
 		case <-tick.C:

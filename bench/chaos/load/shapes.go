@@ -1,6 +1,6 @@
 // Package load is the client of a chaos run: it saves workflows of several shapes, starts
 // them at a steady rate with Idempotency-Keys, pauses, resumes, stops and recovers some,
-// and writes down every call and its answer.
+// and writes down every call and its answer. Some it has started by schedules.
 //
 // It owns the history file and knows of the cluster only the REST API. A call without an
 // answer is written down as unknown and made again with the same key.
@@ -33,7 +33,7 @@ type Shape struct {
 	Limit     int    `json:"limit,omitempty"` // of instances at a time; the others wait
 	Tasks     []Task `json:"tasks"`
 
-	weight int    // how often it is started; 0 is by its parents alone
+	weight int    // how often it is started; 0 is by its parents or schedules alone
 	treat  string // what the client does to a running instance: pause, stop, recover
 }
 
@@ -135,6 +135,10 @@ func Shapes() []Shape {
 			{Name: "b", args: work(40*time.Second) + " -leave"},
 			{Name: "c", Needs: []string{"a"}, args: work(short)},
 		}},
+		{Name: "ticked", Tasks: []Task{{Name: "a", args: work(short)}}},
+		// Longer than its schedules wait between two fires, so that these overlap.
+		{Name: "slow", Tasks: []Task{{Name: "a", args: work(7 * time.Second)}}},
+		{Name: "followed", Tasks: []Task{{Name: "a", args: work(short)}}},
 	}
 }
 

@@ -220,22 +220,29 @@ func (r *Rig) runners(node string) []int {
 	return pids
 }
 
-// Idle says what is left to do: instances that are not final or have an owner, and
-// commands. The commands are read first: who takes one owns its instance from then on.
+// Idle says what is left to do: instances that are not final or have an owner, commands, and fires and ends of
+// schedules. What brings about others is read first: who takes a command owns its instance from then on.
 func (r *Rig) Idle(ctx context.Context, db *stdsql.DB) (string, error) {
-	var open, commands int
 	table := func(name string) string {
 		if r.SQLite {
 			return name
 		}
 		return r.Prefix + "." + name
 	}
-	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM "+table("command")).Scan(&commands); err != nil {
-		return "", err
+	var left []string
+	for _, of := range []struct{ what, table, where string }{
+		{"ends are not planned", "schedule_end", "open = 1"},
+		{"fires are open", "fire", "open = 1"},
+		{"commands wait", "command", "1 = 1"},
+		{"instances are not final", "workflow_instance", "owner <> '' OR state NOT IN ('success', 'failed', 'stopped', 'quarantined')"},
+	} {
+		var n int
+		if err := db.QueryRowContext(ctx, "SELECT count(*) FROM "+table(of.table)+" WHERE "+of.where).Scan(&n); err != nil {
+			return "", err
+		}
+		if n > 0 {
+			left = append(left, fmt.Sprintf("%d %s", n, of.what))
+		}
 	}
-	query := "SELECT count(*) FROM " + table("workflow_instance") + " WHERE owner <> '' OR state NOT IN ('success', 'failed', 'stopped', 'quarantined')"
-	if err := db.QueryRowContext(ctx, query).Scan(&open); err != nil || open+commands == 0 {
-		return "", err
-	}
-	return fmt.Sprintf("%d instances are not final, %d commands wait", open, commands), nil
+	return strings.Join(left, ", "), nil
 }

@@ -181,10 +181,10 @@ func (r *Rig) program(node string) site.Program {
 	switch role {
 	case "master":
 		p.Env = r.core(node)
-		p.Args = append(append(p.Args, "--rpc", r.Endpoints[node], "--advertise", r.links["*>"+node].Address), r.ExtraMaster...)
+		p.Args = append(append(p.Args, "--rpc", r.Endpoints[node], "--advertise", r.links["*>"+node].Address, "--listeners-reach", "any"), r.ExtraMaster...)
 	case "apiserver":
 		p.Env = r.core(node)
-		p.Args = append(p.Args, "--rpc", r.Endpoints[node], "--advertise", r.links["*>"+node].Address, "--http", r.Endpoints[node+"/http"])
+		p.Args = append(p.Args, "--rpc", r.Endpoints[node], "--advertise", r.links["*>"+node].Address, "--http", r.Endpoints[node+"/http"], "--listeners-reach", "any")
 	case "worker":
 		var masters []string
 		for _, m := range r.masters() {
