@@ -77,6 +77,9 @@ type Config struct {
 
 	// Retention bounds the instances that are kept.
 	Retention Retention
+	// FiresKept is how long the fires of schedules have rows of their own; zero is DefaultFiresKept. PlanAhead is how far
+	// ahead they have them; zero is the planner's own.
+	FiresKept, PlanAhead time.Duration
 
 	Store    Store
 	Registry registry.Registry
@@ -137,6 +140,9 @@ func New(c Config) *Master {
 	if c.TTL == 0 {
 		c.TTL = defaultTTL
 	}
+	if c.FiresKept == 0 {
+		c.FiresKept = DefaultFiresKept
+	}
 	if c.Patience == 0 {
 		c.Patience = defaultPatience
 	}
@@ -193,6 +199,7 @@ func New(c Config) *Master {
 	})
 	schedules := schedule.Config{
 		Master: c.Self.String(), Figures: counts, Store: c.Store, Slots: heldSlots{m.slots, &m.hold}, Logger: m.log, Now: c.Now,
+		Horizon: c.PlanAhead,
 		Started: func(ids []int64) { m.hint(&rpc.Hint{Commands: ids}) },
 		Stopped: func(ids []int64) { m.hint(&rpc.Hint{Controls: ids}) },
 	}
