@@ -12,7 +12,7 @@ BEFORE ?= HEAD~1
 export CGO_ENABLED ?= 0
 GO_FILES := $(shell git ls-files '*.go' 2>/dev/null)
 
-.PHONY: help run build console compose test check format vet lint generated race tests test-console test-mysql bench bench-rebalance bench-schedules bench-failover bench-timers bench-outage bench-console demo-real sim mixed soak mutants chaos chaos-smoke crash-matrix planted clean
+.PHONY: help run build console compose test check format vet lint generated race tests test-console test-mysql bench bench-rebalance bench-schedules bench-schedules-long bench-failover bench-timers bench-outage bench-console demo-real sim mixed soak mutants chaos chaos-smoke crash-matrix planted clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 16
@@ -91,6 +91,9 @@ bench-rebalance: build ## Let the masters of a real cluster come and go, 200 tim
 
 bench-schedules: build ## Let 10,000 schedules be due in the same second, and one each second for ten minutes (half an hour)
 	scripts/with-mariadb --flush=1 go run ./bench/schedules --porpoise $(BIN)/porpoise
+
+bench-schedules-long: build ## Kill the master that is about to fire each minute for half an hour, then define a million schedules (an hour)
+	scripts/with-mariadb --flush=1 go run ./bench/schedules --porpoise $(BIN)/porpoise -bursts '' -idle 0 -minutely 1000 -defined 1000000
 
 bench-failover: build ## Kill masters and workers of a real cluster, and say how soon their work goes on elsewhere; also how soon masters hear of each other's ends (half an hour)
 	go run ./bench/cluster --porpoise $(BIN)/porpoise

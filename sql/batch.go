@@ -19,10 +19,11 @@ const (
 
 // lockedRow is what stands in an instance's row, under the transaction's lock.
 type lockedRow struct {
-	owner string
-	epoch int64
-	state string
-	seq   int64
+	owner    string
+	epoch    int64
+	state    string
+	seq      int64
+	workflow int64
 	// listened says that it has deliveries
 	listened bool
 	// of a child: what waits for it
@@ -119,7 +120,7 @@ func (b *batch) lock(ctx context.Context) error {
 	ids = slices.Compact(ids)
 	b.locked = make(map[int64]lockedRow, len(ids))
 	return eachChunk(ids, func(chunk []any) error {
-		rows, err := b.tx.query(ctx, `SELECT id, owner, owner_epoch, state, seq, listened, parent_task, parent_attempt FROM workflow_instance
+		rows, err := b.tx.query(ctx, `SELECT id, owner, owner_epoch, state, seq, workflow_id, listened, parent_task, parent_attempt FROM workflow_instance
 			WHERE id IN (`+marks(len(chunk))+`) ORDER BY id`+b.s.dial.forUpdate(), chunk)
 		if err != nil {
 			return err
@@ -128,7 +129,7 @@ func (b *batch) lock(ctx context.Context) error {
 		for rows.Next() {
 			var id int64
 			var r lockedRow
-			if err := rows.Scan(&id, &r.owner, &r.epoch, &r.state, &r.seq, &r.listened, &r.parentTask, &r.parentAttempt); err != nil {
+			if err := rows.Scan(&id, &r.owner, &r.epoch, &r.state, &r.seq, &r.workflow, &r.listened, &r.parentTask, &r.parentAttempt); err != nil {
 				return err
 			}
 			b.locked[id] = r

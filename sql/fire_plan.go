@@ -13,24 +13,38 @@ import (
 // UnplannedSchedules returns up to limit enabled schedules whose fires have rows only before a moment, those that are
 // the farthest behind first; more says that there are others. Whoever plans asks again for what owns says.
 func (s *Store) UnplannedSchedules(ctx context.Context, before dag.Millis, limit int, owns func(id int64) bool) (out []Schedule, more bool, err error) {
-	const page = 500
-	for after := (planCursor{}); ; {
-		rows, err := collect(ctx, s, scanSchedule, selectSchedule+` WHERE s.enabled = 1 AND s.planned_until < ? AND (s.planned_until > ? OR s.planned_until = ? AND s.id > ?)
-			ORDER BY s.planned_until, s.id LIMIT ?`, before, after.until, after.until, after.id, page)
+	ids, more, err := s.unplanned(ctx, before, limit, owns)
+	if err == nil {
+		out, err = s.SchedulesByID(ctx, ids)
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read unplanned schedules: %w", err)
+	}
+	return out, more, nil
+}
+
+// unplanned goes through an index alone: what others own may be very many, where one of them is down.
+func (s *Store) unplanned(ctx context.Context, before dag.Millis, limit int, owns func(id int64) bool) (ids []int64, more bool, err error) {
+	const least, most = 512, 16_384
+	after := planCursor{}
+	for page := least; ; page = min(4*page, most) {
+		rows, err := collect(ctx, s, func(scan func(...any) error) (c planCursor, err error) { return c, scan(&c.until, &c.id) },
+			`SELECT planned_until, id FROM schedule WHERE enabled = 1 AND planned_until >= ? AND planned_until < ? AND (planned_until > ? OR id > ?)
+			ORDER BY planned_until, id LIMIT ?`, after.until, before, after.until, after.id, page)
 		if err != nil {
-			return nil, false, fmt.Errorf("read unplanned schedules: %w", err)
+			return nil, false, err
 		}
-		for _, sch := range rows {
-			if after = (planCursor{sch.PlannedUntil, sch.ID}); !owns(sch.ID) {
-				continue
+		for _, after = range rows {
+			switch {
+			case !owns(after.id):
+			case len(ids) == limit:
+				return ids, true, nil
+			default:
+				ids = append(ids, after.id)
 			}
-			if len(out) == limit {
-				return out, true, nil
-			}
-			out = append(out, sch)
 		}
 		if len(rows) < page {
-			return out, false, nil
+			return ids, false, nil
 		}
 	}
 }
@@ -120,6 +134,8 @@ type DueFire struct {
 	Fire
 	Bucket     int
 	WorkflowID int64
+	// Late is how many planned fires of the schedule are overdue, this one among them; of OverdueFires alone.
+	Late int
 }
 
 // DueFires returns up to limit fires of schedules that are planned and due from one moment until before another, in the
@@ -140,8 +156,8 @@ func (s *Store) DueFires(ctx context.Context, from, until dag.Millis, limit int)
 // it is paused: not all that are late have their rows yet.
 func (s *Store) OverdueFires(ctx context.Context, now dag.Millis, limit int) ([]DueFire, error) {
 	out, err := collect(ctx, s, func(scan func(...any) error) (f DueFire, err error) {
-		return f, scan(&f.Source, &f.At, &f.Due, &f.State, &f.WorkflowID)
-	}, `SELECT f.source_id, MIN(f.planned_at), MIN(f.due_at), f.state, MIN(s.workflow_id) FROM fire f JOIN schedule s ON s.id = f.source_id
+		return f, scan(&f.Source, &f.At, &f.Due, &f.State, &f.WorkflowID, &f.Late)
+	}, `SELECT f.source_id, MIN(f.planned_at), MIN(f.due_at), f.state, MIN(s.workflow_id), COUNT(*) FROM fire f JOIN schedule s ON s.id = f.source_id
 		WHERE f.open = 1 AND f.due_at < ? AND (s.enabled = 0 OR s.planned_until > ?)
 		GROUP BY f.source_id, f.state, CASE WHEN f.state = 'waiting' THEN f.planned_at ELSE 0 END ORDER BY 3, 1 LIMIT ?`, now, now, limit)
 	if err != nil {
@@ -150,15 +166,23 @@ func (s *Store) OverdueFires(ctx context.Context, now dag.Millis, limit int) ([]
 	return out, nil
 }
 
-// LateFires returns the open fires of a schedule that were due before a moment and have not begun to wait, by when they
-// were planned, the oldest first. Of them it tells At, Due and Revision.
-func (s *Store) LateFires(ctx context.Context, scheduleID int64, before dag.Millis) ([]Fire, error) {
-	out, err := collect(ctx, s, func(scan func(...any) error) (Fire, error) {
-		f := Fire{Source: scheduleID, State: schedule.Planned}
-		return f, scan(&f.At, &f.Due, &f.Revision)
-	}, `SELECT planned_at, due_at, revision FROM fire WHERE source_id = ? AND open = 1 AND state = 'planned' AND due_at < ? ORDER BY planned_at`, scheduleID, before)
+// LateFires returns the open fires of schedules that are planned from a moment on, were due before another and have not begun
+// to wait, by schedule and in the order in which they were planned. Of them it tells Source, At, Due and Revision.
+func (s *Store) LateFires(ctx context.Context, ids []int64, from, before dag.Millis) (map[int64][]Fire, error) {
+	out := make(map[int64][]Fire, len(ids))
+	err := eachChunk(ids, func(chunk []any) error {
+		fires, err := collect(ctx, s, func(scan func(...any) error) (Fire, error) {
+			f := Fire{State: schedule.Planned}
+			return f, scan(&f.Source, &f.At, &f.Due, &f.Revision)
+		}, `SELECT source_id, planned_at, due_at, revision FROM fire WHERE source_id IN (`+marks(len(chunk))+`) AND planned_at >= ? AND open = 1 AND state = 'planned' AND due_at < ?
+			ORDER BY source_id, planned_at`, append(chunk, from, before)...)
+		for _, f := range fires {
+			out[f.Source] = append(out[f.Source], f)
+		}
+		return err
+	})
 	if err != nil {
-		return nil, fmt.Errorf("read late fires of schedule %d: %w", scheduleID, err)
+		return nil, fmt.Errorf("read late fires of %d schedules: %w", len(ids), err)
 	}
 	return out, nil
 }

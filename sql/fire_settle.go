@@ -187,7 +187,7 @@ func (w *settler) openFires(ctx context.Context) (map[fireKey]Fire, error) {
 		}
 	}
 	out := make(map[fireKey]Fire, len(w.verdicts))
-	err := w.eachPair(ctx, `SELECT source_id, planned_at, due_at, revision, state, open, after_id, schedule_time, call_id FROM fire WHERE `, "(source_id, planned_at)", 2, args,
+	err := w.eachPair(ctx, `SELECT source_id, planned_at, due_at, revision, state, open, after_id, schedule_time, call_id FROM fire`+w.s.dial.byPrimary()+` WHERE `, "(source_id, planned_at)", 2, args,
 		func(scan func(...any) error) error {
 			var f Fire
 			var open bool

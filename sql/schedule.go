@@ -266,6 +266,28 @@ func (s *Store) ScheduleByID(ctx context.Context, id int64) (Schedule, error) {
 	return sch, nil
 }
 
+// SchedulesByID returns some schedules in the order of their ids as given; those that are gone are left out.
+func (s *Store) SchedulesByID(ctx context.Context, ids []int64) ([]Schedule, error) {
+	found := make(map[int64]Schedule, len(ids))
+	err := eachChunk(ids, func(chunk []any) error {
+		some, err := collect(ctx, s, scanSchedule, selectSchedule+` WHERE s.id IN (`+marks(len(chunk))+`)`, chunk...)
+		for _, sch := range some {
+			found[sch.ID] = sch
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read %d schedules: %w", len(ids), err)
+	}
+	var out []Schedule
+	for _, id := range ids {
+		if sch, ok := found[id]; ok {
+			out = append(out, sch)
+		}
+	}
+	return out, nil
+}
+
 // Schedules returns a page of the schedules that a filter wants, the oldest first.
 func (s *Store) Schedules(ctx context.Context, f ScheduleFilter, page Page) ([]Schedule, string, error) {
 	var after keyCursor

@@ -100,24 +100,41 @@ var scheduleEndInsert = &table{
 // is there without the other; an end that was noted before, since its instance was recovered, stays as it was. The ends of
 // dry runs start nothing, nor do those of backfills, which bring along what depends on them themselves.
 func (b *batch) noteEnds(ctx context.Context, ops []*operation) error {
-	at := map[int64]dag.Millis{}
+	at, workflows := map[int64]dag.Millis{}, map[int64]bool{}
 	for _, o := range ops {
 		if t := o.commit; t.Release && t.Instance.State.Final() {
 			at[t.Instance.ID] = t.At
+			if row, ok := b.locked[t.Instance.ID]; ok { // where it is gone the transaction fails
+				workflows[row.workflow] = true
+			}
+		}
+	}
+	waiting, err := b.waitingFor(ctx, sortedKeys(workflows))
+	if err != nil || len(waiting) == 0 {
+		return err // mostly nobody waits
+	}
+	var ids []int64
+	for _, id := range sortedKeys(at) {
+		if len(waiting[b.locked[id].workflow]) > 0 {
+			ids = append(ids, id)
 		}
 	}
 	var rows []any
-	err := eachChunk(sortedKeys(at), func(chunk []any) error {
-		return b.eachRow(ctx, `SELECT s.id, s.revision, s.after_states, i.id, i.state, i.schedule_time, i.trigger_key FROM workflow_instance i
-			JOIN schedule s ON s.after_workflow = i.workflow_id AND s.after_workflow <> 0 WHERE i.id IN (`+marks(len(chunk))+`) AND i.dry_run = 0`, chunk,
+	err = eachChunk(ids, func(chunk []any) error {
+		return b.eachRow(ctx, `SELECT id, workflow_id, state, schedule_time, trigger_key FROM workflow_instance WHERE id IN (`+marks(len(chunk))+`) AND dry_run = 0`, chunk,
 			func(scan func(...any) error) error {
-				var source, revision, id, scheduleTime int64
-				var states, state, key string
-				if err := scan(&source, &revision, &states, &id, &state, &scheduleTime, &key); err != nil {
+				var id, workflow, scheduleTime int64
+				var state, key string
+				if err := scan(&id, &workflow, &state, &scheduleTime, &key); err != nil {
 					return err
 				}
-				if _, filled := BackfillOf(key); !filled && slices.Contains(strings.Split(states, ","), state) {
-					rows = append(rows, source, id, int64(at[id]), scheduleTime, revision, int64(1))
+				if _, filled := BackfillOf(key); filled {
+					return nil
+				}
+				for _, w := range waiting[workflow] {
+					if slices.Contains(w.states, state) {
+						rows = append(rows, w.source, id, int64(at[id]), scheduleTime, w.revision, int64(1))
+					}
 				}
 				return nil
 			})
@@ -126,6 +143,40 @@ func (b *batch) noteEnds(ctx context.Context, ops []*operation) error {
 		return err
 	}
 	return b.rows(ctx, scheduleEndInsert, b.s.dial.insertNew, rows)
+}
+
+// waitsFor is a schedule that waits for ends of a workflow.
+type waitsFor struct {
+	source, revision int64
+	states           []string
+}
+
+// maxDives is how many values MySQL and MariaDB look up in an index before they reckon by averages (200), which are of no
+// use here: most schedules wait for nothing, so that on average all of them would have to be read.
+const maxDives = 128
+
+// waitingFor returns the schedules that wait for ends of workflows, by those. It does not join them with instances: where few
+// wait, a database would begin with them and go through all instances that their workflows ever had.
+func (b *batch) waitingFor(ctx context.Context, workflows []int64) (map[int64][]waitsFor, error) {
+	out := map[int64][]waitsFor{}
+	for some := range slices.Chunk(workflows, maxDives) {
+		err := eachChunk(some, func(chunk []any) error {
+			return b.eachRow(ctx, `SELECT id, revision, after_workflow, after_states FROM schedule WHERE after_workflow IN (`+marks(len(chunk))+`) ORDER BY id`, chunk,
+				func(scan func(...any) error) error {
+					var w waitsFor
+					var workflow int64
+					var states string
+					err := scan(&w.source, &w.revision, &workflow, &states)
+					w.states = strings.Split(states, ",")
+					out[workflow] = append(out[workflow], w)
+					return err
+				})
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // pendingEnd is an end whose fire has no row.

@@ -33,21 +33,30 @@ type bed struct {
 	store *sql.Store
 }
 
-func measure(ctx context.Context, o options, bursts []int, database string) (out []lateness, err error) {
-	s, err := site.Cluster(ctx, site.Options{Binary: o.porpoise, Database: database, Masters: 1, Workers: 1})
+// begin starts a cluster with a project, and opens its store.
+func begin(ctx context.Context, o site.Options) (*bed, error) {
+	s, err := site.Cluster(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.Stop()) }()
-	store, err := sql.Open(ctx, sql.Config{DSN: s.DSN})
-	if err != nil {
-		return nil, err
+	b := &bed{Site: s}
+	if b.store, err = sql.Open(ctx, sql.Config{DSN: s.DSN}); err != nil {
+		return nil, errors.Join(err, s.Stop())
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
 	if _, err := s.Client.PutProject(ctx, project, ""); err != nil {
+		return nil, errors.Join(err, b.end())
+	}
+	return b, nil
+}
+
+func (b *bed) end() error { return errors.Join(b.store.Close(), b.Stop()) }
+
+func measure(ctx context.Context, o options, bursts []int, database string) (out []lateness, err error) {
+	b, err := begin(ctx, site.Options{Binary: o.porpoise, Database: database, Masters: 1, Workers: 1})
+	if err != nil {
 		return nil, err
 	}
-	b := &bed{s, store}
+	defer func() { err = errors.Join(err, b.end()) }()
 	for _, n := range bursts {
 		l, err := b.burst(ctx, n)
 		if err != nil {
@@ -78,26 +87,33 @@ func (b *bed) workflow(ctx context.Context, name string) (sql.Workflow, error) {
 	return b.store.Workflow(ctx, p.ID, name)
 }
 
+// schedules makes n enabled schedules, as many as one workflow takes of each.
+func (b *bed) schedules(ctx context.Context, name string, n int, spec func(i int) schedule.Spec) (made []sql.Schedule, err error) {
+	var workflow sql.Workflow
+	for i := range n {
+		if i%sql.MaxSchedules == 0 {
+			if workflow, err = b.workflow(ctx, fmt.Sprintf("%s-%d", name, i/sql.MaxSchedules)); err != nil {
+				return nil, err
+			}
+		}
+		sch, _, err := b.store.SaveSchedule(ctx, sql.Schedule{WorkflowID: workflow.ID, Name: fmt.Sprint("s", i), Enabled: true, Spec: spec(i), ChangedBy: "bench"}, 0)
+		if err != nil {
+			return nil, err
+		}
+		made = append(made, sch)
+	}
+	return made, nil
+}
+
 // burst has n schedules due at one moment.
 func (b *bed) burst(ctx context.Context, n int) (lateness, error) {
 	l := lateness{what: fmt.Sprintf("%d schedules due in the same second", n), bar: bars[n]}
 	at := time.Now().Add(time.Duration(n)*perSchedule + ahead).Truncate(time.Second)
 	spec := schedule.Spec{At: []string{at.UTC().Format(time.RFC3339)}}
 	progress("%d schedules for %s", n, spec.At[0])
-	var made []sql.Schedule
-	var workflow sql.Workflow
-	for i := range n {
-		if i%sql.MaxSchedules == 0 {
-			var err error
-			if workflow, err = b.workflow(ctx, fmt.Sprintf("burst-%d-%d", n, i/sql.MaxSchedules)); err != nil {
-				return l, err
-			}
-		}
-		sch, _, err := b.store.SaveSchedule(ctx, sql.Schedule{WorkflowID: workflow.ID, Name: fmt.Sprint("s", i), Enabled: true, Spec: spec, ChangedBy: "bench"}, 0)
-		if err != nil {
-			return l, err
-		}
-		made = append(made, sch)
+	made, err := b.schedules(ctx, fmt.Sprint("burst-", n), n, func(int) schedule.Spec { return spec })
+	if err != nil {
+		return l, err
 	}
 	if left := time.Until(at); left < ahead/2 {
 		return l, fmt.Errorf("it took so long to make them that %s are left", left)
@@ -134,20 +150,8 @@ func (b *bed) collect(ctx context.Context, l *lateness, of []sql.Schedule, from 
 	if err := sleep(ctx, time.Until(from)); err != nil {
 		return err
 	}
-	for limit := time.Now().Add(settled); ; {
-		open, err := b.store.DueFires(ctx, dag.MillisOf(from), dag.MillisOf(from)+dag.Millis(n*1000), len(of)*n)
-		if err != nil {
-			return err
-		}
-		if len(open) == 0 {
-			break
-		}
-		if time.Now().After(limit) {
-			return fmt.Errorf("%d fires are open after %s", len(open), settled)
-		}
-		if err := sleep(ctx, time.Second); err != nil {
-			return err
-		}
+	if err := b.closed(ctx, from, from.Add(time.Duration(n)*time.Second), len(of)*n); err != nil {
+		return err
 	}
 	for _, sch := range of {
 		for cursor, i := "", 0; i < n; {
@@ -168,6 +172,22 @@ func (b *bed) collect(ctx context.Context, l *lateness, of []sql.Schedule, from 
 		}
 	}
 	return nil
+}
+
+// closed waits until no fire that is due from one moment until before another is open.
+func (b *bed) closed(ctx context.Context, from, until time.Time, most int) error {
+	for limit := time.Now().Add(settled); ; {
+		open, err := b.store.DueFires(ctx, dag.MillisOf(from), dag.MillisOf(until), most)
+		if err != nil || len(open) == 0 {
+			return err
+		}
+		if time.Now().After(limit) {
+			return fmt.Errorf("%d fires are open after %s", len(open), settled)
+		}
+		if err := sleep(ctx, time.Second); err != nil {
+			return err
+		}
+	}
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -48,6 +48,15 @@ func (s *Site) Cost() (Cost, error) {
 	return sum, nil
 }
 
+// Cost is what the part's own process uses, without those that it has started.
+func (p *Part) Cost() (Cost, error) {
+	rss, cpu, err := processCost(p.PID)
+	if err != nil {
+		return Cost{}, fmt.Errorf("cost of %s: %w", p.Name, err)
+	}
+	return Cost{Processes: 1, RSS: rss, CPU: cpu}, nil
+}
+
 // processes finds every process that names the site's folder on its command line: that
 // is how a runner is known, which no part is the parent of for sure.
 func (s *Site) processes() ([]int, error) {

@@ -19,13 +19,16 @@ const (
 	// prompt is how late a fire may be and still fire without a look at its policy: nobody calls that late. What is
 	// later belongs to the master of its schedule, since it is judged with all others that are late.
 	prompt = 3 * time.Second
-	// maxJudged bounds the schedules whose late fires are judged at once, and maxVerdicts the fires of one of them: what
-	// is due now must not wait behind an outage.
-	maxJudged   = 200
+	// maxJudged bounds the schedules whose late fires are judged in one look, and maxVerdicts the fires of all of them, and
+	// of each: what is due now must not wait behind an outage. maxTogether bounds the schedules of one read.
+	maxJudged   = 1000
 	maxVerdicts = 5000
+	maxTogether = 250
 	// maxDue bounds the fires of one read, and maxSettled those of one transaction: it must not hold up starts of people.
 	maxDue     = 20_000
 	maxSettled = 500
+	// lanes are the transactions of one master at the same time: MySQL works on several, SQLite on one after the other.
+	lanes = 2
 	// maxEnds bounds the ends of other workflows of one read.
 	maxEnds = 2000
 	// compareEvery is how often the clock is compared with the database's.
@@ -39,7 +42,7 @@ type Firer struct {
 	hint chan struct{}
 	mono func() time.Duration // the clock that nobody sets
 
-	mu        sync.Mutex
+	mu        sync.Mutex         // also of the round's instances
 	workflows map[int64]struct{} // for whose ends fires of this master wait
 
 	// Of the loop alone.
@@ -56,10 +59,10 @@ type Firer struct {
 // NewFirer returns a Firer that does nothing before Run.
 func NewFirer(c Config) *Firer {
 	c.Logger = c.Logger.Named("firer")
-	began := time.Now()
+	began := c.Now()
 	return &Firer{
 		Config: c, hint: make(chan struct{}, 1), buckets: map[int64]int{},
-		mono: func() time.Duration { return time.Since(began) },
+		mono: func() time.Duration { return c.Now().Sub(began) },
 	}
 }
 
@@ -116,7 +119,7 @@ func (f *Firer) Once(ctx context.Context) (next dag.Millis, err error) {
 		return again, nil
 	}
 	defer f.Slots.End()
-	r := &round{f, now, owned, epoch}
+	r := &round{Firer: f, now: now, owned: owned, epoch: epoch}
 	if now >= f.read || f.read > now.Add(2*readEvery) { // or the clock was set back
 		f.read = again
 		if err = r.look(ctx); err != nil {
@@ -130,6 +133,13 @@ func (f *Firer) Once(ctx context.Context) (next dag.Millis, err error) {
 	ready := f.due[:n]
 	f.due, f.moments = f.due[n:], f.moments[n:]
 	err = errors.Join(err, r.settle(ctx, ready))
+	// Only now: while fires are due, the instances of those before would take the processors from them.
+	if len(r.started) > 0 {
+		r.Started(r.started)
+	}
+	if len(r.stopped) > 0 {
+		r.Stopped(r.stopped)
+	}
 	next = f.read
 	if len(f.moments) > 0 {
 		next = min(next, f.moments[0])
@@ -161,6 +171,9 @@ func (f *Firer) watch(ctx context.Context, now dag.Millis) {
 		f.Logger.Warn("the clock differs from the database's, schedules fire as early or late", "by", f.trust.off.String())
 	}
 	f.warned = f.trust.warns()
+	if !f.warned && f.Confirmed != nil {
+		f.Confirmed()
+	}
 }
 
 // round is one call of Once.
@@ -169,6 +182,8 @@ type round struct {
 	now   dag.Millis
 	owned []bool
 	epoch int64
+
+	started, stopped []int64 // instances
 }
 
 func (r *round) ours(id int64) bool { return r.owned[id%int64(len(r.owned))] }
@@ -202,7 +217,7 @@ func (r *round) overdue(ctx context.Context) error {
 	}
 	workflows := map[int64]struct{}{}
 	var verdicts []sql.Verdict
-	var late []int64
+	var late []sql.DueFire
 	for _, row := range rows {
 		switch {
 		case row.State == rules.Waiting:
@@ -213,16 +228,18 @@ func (r *round) overdue(ctx context.Context) error {
 				workflows[row.WorkflowID] = struct{}{}
 			}
 		case r.now.Sub(row.Due) > prompt && r.ours(row.Source) && len(late) < maxJudged:
-			late = append(late, row.Source)
+			late = append(late, row)
 		}
 	}
 	r.mu.Lock()
 	r.workflows = workflows
 	r.mu.Unlock()
 	var wrong []error
-	for _, id := range late {
-		of, err := r.judge(ctx, id)
-		wrong, verdicts = append(wrong, err), append(verdicts, of...)
+	for judged := 0; len(late) > 0 && judged < maxVerdicts; {
+		n := together(late)
+		of, err := r.judgeAll(ctx, late[:n])
+		wrong, verdicts, judged = append(wrong, err), append(verdicts, of...), judged+len(of)
+		late = late[n:]
 	}
 	return errors.Join(append(wrong, r.settle(ctx, verdicts))...)
 }
@@ -262,42 +279,76 @@ func (r *round) bucketsOf(ctx context.Context, minute int64) (int, error) {
 	return n, nil
 }
 
-// judge says what becomes of the late fires of a schedule, all of which have rows; those that are not late by its own
-// policy fire. Of very many it tells the oldest: they come first, so that a crash between leaves the same to be judged.
-func (r *round) judge(ctx context.Context, id int64) ([]sql.Verdict, error) {
-	sch, err := r.Store.ScheduleByID(ctx, id)
-	if errors.Is(err, sql.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	fires, err := r.Store.LateFires(ctx, id, r.now)
-	if err != nil {
-		return nil, err
-	}
-	var plan *rules.Plan
-	if sch.Enabled {
-		if plan, err = r.compile(ctx, &sch); err != nil {
-			return nil, err
+// together is how many of the schedules with late fires, the first of them, are read at once.
+func together(late []sql.DueFire) int {
+	n := 1
+	for fires := late[0].Late; n < min(len(late), maxTogether); n++ {
+		if fires += late[n].Late; fires > maxVerdicts {
+			break
 		}
 	}
+	return n
+}
+
+// judgeAll judges the late fires of some schedules, or, where the store refuses to tell them, those of either half: what
+// stands against one schedule holds up no other.
+func (r *round) judgeAll(ctx context.Context, late []sql.DueFire) ([]sql.Verdict, error) {
+	verdicts, err := r.judge(ctx, late)
+	n := len(late)
+	if err == nil || n == 1 || errors.Is(err, sql.ErrUnavailable) || ctx.Err() != nil {
+		return verdicts, err
+	}
+	first, wrong := r.judgeAll(ctx, late[:n/2])
+	second, also := r.judgeAll(ctx, late[n/2:])
+	return append(first, second...), errors.Join(wrong, also)
+}
+
+// judge says what becomes of the late fires of schedules, all of which have rows.
+func (r *round) judge(ctx context.Context, late []sql.DueFire) (verdicts []sql.Verdict, err error) {
+	ids, from := make([]int64, len(late)), late[0].At
+	for i, row := range late {
+		ids[i], from = row.Source, min(from, row.At)
+	}
+	list, err := r.Store.SchedulesByID(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	fires, err := r.Store.LateFires(ctx, ids, from, r.now)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		var plan *rules.Plan
+		if list[i].Enabled {
+			if plan, err = r.compile(ctx, &list[i]); err != nil {
+				return nil, err
+			}
+		}
+		verdicts = append(verdicts, r.judgeOne(&list[i], plan, fires[list[i].ID])...)
+	}
+	return verdicts, nil
+}
+
+// judgeOne says what becomes of the late fires of a schedule, which has no plan where it is paused; those that are not late
+// by its own policy fire. Of very many it tells the oldest: they come first, so that a crash between leaves the same to be
+// judged.
+func (r *round) judgeOne(sch *sql.Schedule, plan *rules.Plan, fires []sql.Fire) []sql.Verdict {
 	var verdicts []sql.Verdict
 	var late []dag.Millis
 	for _, fire := range fires {
 		// Of a schedule that is paused, or was changed since, the settlement skips them.
 		if plan == nil || fire.Revision != sch.Revision || !plan.Late(fire.Due, r.now) {
-			verdicts = append(verdicts, sql.Verdict{Source: id, At: fire.At, State: rules.Fired})
+			verdicts = append(verdicts, sql.Verdict{Source: sch.ID, At: fire.At, State: rules.Fired})
 			continue
 		}
 		late = append(late, fire.At)
 	}
 	if len(late) == 0 {
-		return verdicts, nil
+		return verdicts
 	}
 	missed := 0
 	for _, out := range plan.Judge(late, r.now) {
-		v := sql.Verdict{Source: id, At: out.At, State: rules.Fired}
+		v := sql.Verdict{Source: sch.ID, At: out.At, State: rules.Fired}
 		if !out.Fire {
 			v.State, v.Reason = rules.Missed, out.Why
 			missed++
@@ -305,14 +356,32 @@ func (r *round) judge(ctx context.Context, id int64) ([]sql.Verdict, error) {
 		verdicts = append(verdicts, v)
 	}
 	if missed > 0 {
-		r.Logger.Warn("fires missed", "schedule", id, "name", sch.Name, "workflow", sch.Workflow, "count", missed, "late", len(late))
+		r.Logger.Warn("fires missed", "schedule", sch.ID, "name", sch.Name, "workflow", sch.Workflow, "count", missed, "late", len(late))
 	}
-	return verdicts[:min(len(verdicts), maxVerdicts)], nil
+	return verdicts[:min(len(verdicts), maxVerdicts)]
 }
 
-// settle brings fires to their outcomes, some hundreds at a time. What stands against some holds up no other; they
-// stay open and are read again.
+// settle brings fires to their outcomes, some hundreds at a time, and very many in lanes side by side: all of one
+// schedule are in one lane, in their order. What stands against some holds up no other; they stay open and are read
+// again.
 func (r *round) settle(ctx context.Context, verdicts []sql.Verdict) error {
+	if len(verdicts) <= maxSettled {
+		return r.settleLane(ctx, verdicts)
+	}
+	var of [lanes][]sql.Verdict
+	for _, v := range verdicts {
+		of[v.Source%lanes] = append(of[v.Source%lanes], v)
+	}
+	var wrong [lanes]error
+	var wg sync.WaitGroup
+	for i := range of {
+		wg.Go(func() { wrong[i] = r.settleLane(ctx, of[i]) })
+	}
+	wg.Wait()
+	return errors.Join(wrong[:]...)
+}
+
+func (r *round) settleLane(ctx context.Context, verdicts []sql.Verdict) error {
 	var wrong []error
 	for len(verdicts) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -347,12 +416,11 @@ func (r *round) settleAll(ctx context.Context, verdicts []sql.Verdict) error {
 	if err := failpoint.Hit("sched.fire.after"); err != nil {
 		return err
 	}
+	r.mu.Lock()
+	r.started, r.stopped = append(r.started, out.Started...), append(r.stopped, out.Stopped...)
+	r.mu.Unlock()
 	if len(out.Started) > 0 {
-		r.Started(out.Started)
 		r.Logger.Debug("schedules fired", "count", len(out.Started))
-	}
-	if len(out.Stopped) > 0 {
-		r.Stopped(out.Stopped)
 	}
 	return nil
 }

@@ -36,10 +36,10 @@ type Store interface {
 	OverdueFires(ctx context.Context, now dag.Millis, limit int) ([]sql.DueFire, error)
 	// MinuteBuckets returns onto how many buckets the fires of a minute are folded.
 	MinuteBuckets(ctx context.Context, minute int64) (int, error)
-	// ScheduleByID returns a schedule, or sql.ErrNotFound.
-	ScheduleByID(ctx context.Context, id int64) (sql.Schedule, error)
-	// LateFires returns the open fires of a schedule that were due before a moment.
-	LateFires(ctx context.Context, scheduleID int64, before dag.Millis) ([]sql.Fire, error)
+	// SchedulesByID returns those of some schedules that are there.
+	SchedulesByID(ctx context.Context, ids []int64) ([]sql.Schedule, error)
+	// LateFires returns the open fires of schedules that are planned from a moment on and were due before another.
+	LateFires(ctx context.Context, ids []int64, from, before dag.Millis) (map[int64][]sql.Fire, error)
 	// SettleFires gives fires their outcomes and starts the instances of those that fire.
 	SettleFires(ctx context.Context, verdicts []sql.Verdict, master string, epoch int64) (sql.Settlement, error)
 	// Clock returns the time of the database.
@@ -59,7 +59,9 @@ type Config struct {
 	Store  Store
 	Slots  Slots
 	Logger hclog.Logger
-	Now    func() time.Time
+	Now    func() time.Time // the clock on the wall, with a monotonic reading
+	// Confirmed is told, every few seconds, that the database's clock shows the same as this one; nil is nobody.
+	Confirmed func()
 	// Figures count what is done; nil counts nothing.
 	Figures *Figures
 	// Horizon is how far ahead fires have their rows; zero is 10 minutes.

@@ -332,10 +332,21 @@ func aTriggeredScheduleCountsAsRunning(t *testing.T, b *bench) {
 
 func missedFiresAreToldApart(t *testing.T, b *bench) {
 	sch := b.hourly("hourly")
+	other, third := b.hourly("other"), b.hourly("third")
 	b.planned(sch, 1000, 2000, 3000)
-	late, err := b.LateFires(b.ctx, sch.ID, 2500)
-	if err != nil || len(late) != 2 || late[0].At != 1000 || late[1].At != 2000 || late[1].Due != 2000 || late[1].Revision != 1 {
-		t.Errorf("late: %+v, %v", late, err)
+	b.planned(other, 500, 2000)
+	b.planned(third, 1000)
+	overdue, err := b.OverdueFires(b.ctx, 2500, 10)
+	if err != nil || len(overdue) != 3 || overdue[0].Source != other.ID || overdue[0].Late != 2 || overdue[1].Source != sch.ID || overdue[1].Late != 2 || overdue[2].Late != 1 {
+		t.Errorf("overdue: %+v, %v", overdue, err)
+	}
+	all, err := b.LateFires(b.ctx, []int64{other.ID, sch.ID}, 1000, 2500)
+	late := all[sch.ID]
+	if err != nil || len(all) != 2 || len(late) != 2 || late[0].At != 1000 || late[1].At != 2000 || late[1].Due != 2000 || late[1].Revision != 1 {
+		t.Errorf("late: %+v, %v", all, err)
+	}
+	if late := all[other.ID]; len(late) != 1 || late[0].At != 2000 {
+		t.Errorf("late of the other from 1000 on: %+v", late)
 	}
 	_, err = b.SettleFires(b.ctx, []sql.Verdict{
 		{Source: sch.ID, At: 1000, State: schedule.Missed, Reason: schedule.ReasonOlder}, {Source: sch.ID, At: 2000, State: schedule.Fired},
@@ -502,5 +513,16 @@ func unplannedSchedulesAreFound(t *testing.T, b *bench) {
 	b.planned(first)
 	if got, _, err = b.UnplannedSchedules(b.ctx, soon, 5, all); err != nil || len(got) != 1 || got[0].ID != second.ID {
 		t.Errorf("after the first was planned: %+v, %v", got, err)
+	}
+	// Those of others that are farther behind fill a page.
+	var last sql.Schedule
+	for i := range 520 {
+		last = b.hourly(fmt.Sprint("one of many ", i))
+	}
+	if got, more, err = b.UnplannedSchedules(b.ctx, soon, 5, func(id int64) bool { return id >= last.ID-1 }); err != nil || more || len(got) == 0 || got[len(got)-1].ID != last.ID {
+		t.Errorf("behind those of others: %d, more %v, %v", len(got), more, err)
+	}
+	if got, err = b.SchedulesByID(b.ctx, []int64{last.ID, 1 << 50, first.ID}); err != nil || len(got) != 2 || got[0].ID != last.ID || got[1].ID != first.ID {
+		t.Errorf("two that are there and one that is not: %+v, %v", got, err)
 	}
 }
