@@ -15,6 +15,7 @@ import (
 // ScheduleStore keeps schedules, their fires and calendars.
 type ScheduleStore interface {
 	SaveSchedule(ctx context.Context, sch sql.Schedule, match int64) (saved sql.Schedule, created bool, err error)
+	SaveSchedules(ctx context.Context, list []sql.Schedule) (made, bad int, err error)
 	Schedule(ctx context.Context, workflowID int64, name string) (sql.Schedule, error)
 	ScheduleByID(ctx context.Context, id int64) (sql.Schedule, error)
 	Schedules(ctx context.Context, f sql.ScheduleFilter, page sql.Page) ([]sql.Schedule, string, error)

@@ -107,6 +107,10 @@ func TestABadEndIsRefused(t *testing.T) {
 	}
 	b.must(404, "GET", "/api/v1/projects/alpha/workflows/archive/schedules/a", "")
 	b.must(200, "PUT", many, `{"schedules": [{"workflow": "archive", "name": "a", "after": {"workflow": "report"}}, {"workflow": "archive", "name": "b", "after": {"workflow": "load"}}]}`)
+	const three = `{"schedules": [{"workflow": "archive", "name": "a", "after": {"workflow": "report"}}, {"workflow": "load", "name": "c", "cron": "0 5 * * *"}], "together": true}`
+	if w := b.must(200, "PUT", many, three); !strings.Contains(w.Body.String(), `"created":1`) || !strings.Contains(w.Body.String(), `"changed":1`) {
+		t.Errorf("saved together: %s", w.Body)
+	}
 	b.must(200, "POST", many+"/preview", `{"after": {"workflow": "load"}, "workflow": "archive"}`)
 	if got := wrongFields(b, 422, "POST", many+"/preview", `{"after": {"workflow": "archive"}, "workflow": "load"}`); got != "after.workflow circle" {
 		t.Errorf("previewed, wrong are %s", got)

@@ -25,6 +25,7 @@ type putSchedules struct {
 	ProjectPath
 	Body struct {
 		Schedules []NamedSchedule `json:"schedules" minItems:"1" maxItems:"1000" nullable:"false"`
+		Together  bool            `json:"together,omitempty" doc:"true saves them in one transaction: all or, whatever comes between, none. Else all are checked, and then saved one by one."`
 	}
 }
 
@@ -142,6 +143,14 @@ func (s *Server) putSchedules(ctx context.Context, in *putSchedules) (*putSchedu
 		}
 	}
 	out := &putSchedulesAnswer{}
+	if in.Body.Together {
+		made, bad, err := s.store.SaveSchedules(ctx, rows)
+		if err != nil && bad >= 0 {
+			err = s.scheduleNotSaved(ctx, rows[bad], new(int), err)
+		}
+		out.Body.Created, out.Body.Changed = made, len(rows)-made
+		return out, err
+	}
 	for i, row := range rows {
 		_, created, err := s.store.SaveSchedule(ctx, row, -1)
 		if err != nil {

@@ -11,9 +11,6 @@ import (
 	"github.com/porpoise/porpoise/sql"
 )
 
-// leastInterval is the shortest time that is allowed between two fires of a schedule: the grain of cron.
-const leastInterval = time.Second
-
 // ScheduleRules is the document of a schedule: when it fires, and what it starts.
 type ScheduleRules struct {
 	Cron     string           `json:"cron,omitempty" maxLength:"1024" doc:"When it fires: five, six (seconds first) or seven fields (with a year), or a word such as @daily or @every 90s."`
@@ -134,7 +131,7 @@ func (s *Server) newScheduleCheck(ctx context.Context, projectID int64) (*schedu
 // of returns everything that is wrong with a schedule of a workflow.
 func (c *scheduleCheck) of(ctx context.Context, w sql.Workflow, rules ScheduleRules) ([]dag.FieldError, error) {
 	spec := rules.spec()
-	_, wrong := spec.Compile(0, c.calendars, leastInterval)
+	_, wrong := spec.Compile(0, c.calendars, c.server.cfg.LeastInterval)
 	if rules.After != nil && len(wrong) == 0 {
 		var err error
 		if wrong, err = c.after(ctx, w, &rules); err != nil {
@@ -194,7 +191,7 @@ func (s *Server) previewSchedule(ctx context.Context, in *previewSchedule) (*sch
 	if err != nil {
 		return nil, err
 	}
-	plan, wrong := in.Body.spec().Compile(int64(in.Body.Schedule), check.calendars, leastInterval)
+	plan, wrong := in.Body.spec().Compile(int64(in.Body.Schedule), check.calendars, s.cfg.LeastInterval)
 	if in.Body.Workflow != "" {
 		w, err := s.store.Workflow(ctx, c.project.ID, in.Body.Workflow)
 		if err != nil {

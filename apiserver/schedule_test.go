@@ -353,3 +353,18 @@ func TestAScheduleSaysWhyItDoesNotFire(t *testing.T) {
 	}
 	b.must(400, "GET", schedules+"/paused/explain?at=soon", "")
 }
+
+func TestFiresThatAreTooNearAreRefusedWithTheLeast(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(c *Config) { c.LeastInterval = 5 * time.Minute })
+	b.seed("alpha")
+	for body, want := range map[string]string{
+		`{"cron": "*/4 * * * *"}`: "cron", `{"cron": "@every 90s"}`: "cron", `{"at": ["2030-01-01 05:00", "2030-01-01 05:01"]}`: "at",
+	} {
+		p := decode[Problem](t, b.must(422, "PUT", schedules+"/x", body))
+		if len(p.Errors) != 1 || p.Errors[0].Field != want || !strings.Contains(p.Errors[0].Message, "at least 5m") {
+			t.Errorf("%s: refused with %+v, want %s and the least", body, p.Errors, want)
+		}
+	}
+	b.must(201, "PUT", schedules+"/x", `{"cron": "*/5 * * * *"}`)
+}

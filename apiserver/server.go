@@ -57,6 +57,9 @@ type Config struct {
 	// SetUp is called once the first admin has a password of his own, so that the printed
 	// one can be thrown away; nil does nothing.
 	SetUp func()
+	// LeastInterval is the shortest time between two fires that a schedule may be saved with; zero is a second, the grain
+	// of cron. Those that are saved already fire on.
+	LeastInterval time.Duration
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
@@ -107,6 +110,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Metrics == nil {
 		cfg.Metrics = prometheus.DefaultGatherer
+	}
+	if cfg.LeastInterval == 0 {
+		cfg.LeastInterval = time.Second
 	}
 	if cfg.Version == "" {
 		cfg.Version = "0.0.0"

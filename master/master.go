@@ -77,6 +77,9 @@ type Config struct {
 
 	// Retention bounds the instances that are kept.
 	Retention Retention
+	// FiresKept is how long the fires of schedules have rows of their own; zero is DefaultFiresKept. PlanAhead is how far
+	// ahead they have them; zero is the planner's own.
+	FiresKept, PlanAhead time.Duration
 
 	Store    Store
 	Registry registry.Registry
@@ -138,6 +141,9 @@ func New(c Config) *Master {
 	if c.TTL == 0 {
 		c.TTL = defaultTTL
 	}
+	if c.FiresKept == 0 {
+		c.FiresKept = DefaultFiresKept
+	}
 	if c.Patience == 0 {
 		c.Patience = defaultPatience
 	}
@@ -196,6 +202,7 @@ func New(c Config) *Master {
 	})
 	schedules := schedule.Config{
 		Master: c.Self.String(), Figures: counts, Store: c.Store, Slots: heldSlots{m.slots, &m.hold}, Logger: m.log, Now: wall,
+		Horizon: c.PlanAhead,
 		Confirmed: func() {
 			if clock.confirmed() {
 				m.alarms.Look()

@@ -27,8 +27,8 @@ const (
 	retireEvery = 10 * time.Minute
 	// maxSweeps bounds the batches of one sweep: what is left waits for the next.
 	maxSweeps = 20
-	// firesKept is how long the fires of schedules have rows of their own; their sums stay.
-	firesKept = 30 * 24 * time.Hour
+	// DefaultFiresKept is how long the fires of schedules have rows of their own, where nothing else is said; their sums stay.
+	DefaultFiresKept = 30 * 24 * time.Hour
 )
 
 // Sweeper deletes a small batch of rows that have outlived their use and returns how many.
@@ -85,7 +85,7 @@ func (m *Master) sweep(ctx context.Context) {
 	for _, sweep := range []func(context.Context) (int, error){
 		m.Store.Sweep,
 		func(ctx context.Context) (int, error) {
-			return m.Store.SweepFires(ctx, dag.MillisOf(m.Now().Add(-firesKept)))
+			return m.Store.SweepFires(ctx, dag.MillisOf(m.Now().Add(-m.FiresKept)))
 		},
 	} {
 		for range maxSweeps {

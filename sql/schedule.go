@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -88,40 +89,8 @@ func (s *Store) SaveSchedule(ctx context.Context, sch Schedule, match int64) (sa
 		return Schedule{}, false, err
 	}
 	now := s.millis()
-	sch.ChangedAt = now
 	err = s.write(ctx, func(tx *sqlTx) error {
-		// The workflow's row is the lock: two writers together could pass the bound, or make one name twice.
-		if err := tx.QueryRowContext(ctx, `SELECT project_id FROM workflow WHERE id = ? AND deleted_at = 0`+s.dial.forUpdate(), sch.WorkflowID).Scan(&sch.ProjectID); err != nil {
-			return err
-		}
-		if err := s.refuseCircle(ctx, tx, &sch); err != nil {
-			return err
-		}
-		var stands Schedule
-		var spec string
-		err := tx.QueryRowContext(ctx, `SELECT id, spec, revision, enabled FROM schedule WHERE workflow_id = ? AND name_key = ?`+s.dial.forUpdate(),
-			sch.WorkflowID, dag.FoldName(sch.Name)).Scan(&stands.ID, &spec, &stands.Revision, &stands.Enabled)
-		created = errors.Is(explain(err), ErrNotFound)
-		switch {
-		case err != nil && !created:
-			return err
-		case created && match > 0:
-			return ErrNotFound
-		case created:
-			sch.ID, sch.CreatedBy = id, sch.ChangedBy
-			return s.insertSchedule(ctx, tx, sch)
-		case match == 0:
-			return ErrExists
-		case match > 0 && match != stands.Revision:
-			return fmt.Errorf("it is revision %d: %w", stands.Revision, ErrStale)
-		}
-		if spec != encodeSpec(sch.Spec) || stands.Enabled != sch.Enabled {
-			if err := s.replan(ctx, tx, []int64{stands.ID}, sch.Enabled, now); err != nil {
-				return err
-			}
-		}
-		_, err = tx.ExecContext(ctx, `UPDATE schedule SET name = ?, spec = ?, why = ?, after_workflow = ?, after_states = ?, changed_by = ?, changed_at = ? WHERE id = ?`,
-			sch.Name, encodeSpec(sch.Spec), sch.Why, sch.AfterWorkflow, afterStates(&sch.Spec), sch.ChangedBy, now, stands.ID)
+		created, err = s.saveSchedule(ctx, tx, sch, match, id, now)
 		return err
 	})
 	if err != nil {
@@ -129,6 +98,77 @@ func (s *Store) SaveSchedule(ctx context.Context, sch Schedule, match int64) (sa
 	}
 	saved, err = s.Schedule(ctx, sch.WorkflowID, sch.Name)
 	return saved, created, err
+}
+
+// SaveSchedules makes or changes schedules, whatever revisions stand, all of them or none, and returns how many are new. Where
+// err says why one can't be saved, as SaveSchedule does, bad is its index; -1 where it is not about one of them.
+func (s *Store) SaveSchedules(ctx context.Context, list []Schedule) (made, bad int, err error) {
+	first, err := s.NextIDs(ctx, len(list))
+	if err != nil {
+		return 0, -1, err
+	}
+	order := make([]int, len(list)) // of locks
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list[a].WorkflowID, list[b].WorkflowID) })
+	now := s.millis()
+	err = s.write(ctx, func(tx *sqlTx) error {
+		made, bad = 0, -1
+		for _, i := range order {
+			created, err := s.saveSchedule(ctx, tx, list[i], -1, first+int64(i), now)
+			if err != nil {
+				bad = i
+				return err
+			}
+			if created {
+				made++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, bad, fmt.Errorf("save %d schedules: %w", len(list), err)
+	}
+	return made, -1, nil
+}
+
+// saveSchedule saves one in a transaction. id is that of a new one.
+func (s *Store) saveSchedule(ctx context.Context, tx *sqlTx, sch Schedule, match, id int64, now dag.Millis) (created bool, err error) {
+	sch.ChangedAt = now
+	// The workflow's row is the lock: two writers together could pass the bound, or make one name twice.
+	if err := tx.QueryRowContext(ctx, `SELECT project_id FROM workflow WHERE id = ? AND deleted_at = 0`+s.dial.forUpdate(), sch.WorkflowID).Scan(&sch.ProjectID); err != nil {
+		return false, err
+	}
+	if err := s.refuseCircle(ctx, tx, &sch); err != nil {
+		return false, err
+	}
+	var stands Schedule
+	var spec string
+	err = tx.QueryRowContext(ctx, `SELECT id, spec, revision, enabled FROM schedule WHERE workflow_id = ? AND name_key = ?`+s.dial.forUpdate(),
+		sch.WorkflowID, dag.FoldName(sch.Name)).Scan(&stands.ID, &spec, &stands.Revision, &stands.Enabled)
+	created = errors.Is(explain(err), ErrNotFound)
+	switch {
+	case err != nil && !created:
+		return false, err
+	case created && match > 0:
+		return false, ErrNotFound
+	case created:
+		sch.ID, sch.CreatedBy = id, sch.ChangedBy
+		return true, s.insertSchedule(ctx, tx, sch)
+	case match == 0:
+		return false, ErrExists
+	case match > 0 && match != stands.Revision:
+		return false, fmt.Errorf("it is revision %d: %w", stands.Revision, ErrStale)
+	}
+	if spec != encodeSpec(sch.Spec) || stands.Enabled != sch.Enabled {
+		if err := s.replan(ctx, tx, []int64{stands.ID}, sch.Enabled, now); err != nil {
+			return false, err
+		}
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE schedule SET name = ?, spec = ?, why = ?, after_workflow = ?, after_states = ?, changed_by = ?, changed_at = ? WHERE id = ?`,
+		sch.Name, encodeSpec(sch.Spec), sch.Why, sch.AfterWorkflow, afterStates(&sch.Spec), sch.ChangedBy, now, stands.ID)
+	return false, err
 }
 
 func (s *Store) insertSchedule(ctx context.Context, tx *sqlTx, sch Schedule) error {

@@ -60,6 +60,8 @@ type parts struct {
 	keys        *rpc.Keyring // of secrets
 	egress      egress.Rule  // where listeners may be called
 	retention   master.Retention
+	planning    planning
+	frequency   frequency
 	node        string
 	incarnation string
 	predecessor string // the incarnation that this one follows in the data folder
@@ -261,7 +263,8 @@ func (p *parts) startMaster(ctx context.Context, listen, advertise string, weigh
 		Slots: p.cluster.Slots, Weight: weight, Takeover: true, Store: p.store, Registry: p.registry,
 		Joins:   &rpc.JoinServer{CA: p.authority, VerifyToken: p.verifyJoin, Logger: p.log},
 		Keys:    p.keys,
-		Figures: refusals.Figures, Logger: p.log, SuperviseEvery: superviseEvery, Retention: p.retention, Secrets: p.key, Egress: p.egress,
+		Figures: refusals.Figures, Logger: p.log, SuperviseEvery: superviseEvery, Retention: p.retention, PlanAhead: p.planning.PlanAhead,
+		FiresKept: time.Duration(p.planning.KeepFireDays) * 24 * time.Hour, Secrets: p.key, Egress: p.egress,
 	})
 	if err := p.serveRPC(registry.Master, listener, refusals, func(s *grpc.Server) { rpc.RegisterMasterServer(s, m) }); err != nil {
 		_ = listener.Close()
@@ -355,7 +358,8 @@ func (p *parts) startAPI(ctx context.Context, w web, listen, advertise string) (
 		Store: p.store, Logs: logServer, Hints: watcher, Events: watcher, Cluster: cluster, Workers: workers{p.registry, logServer},
 		Masters: watcher, Keys: p.keys, Node: p.node, Refusals: refusals, Logger: p.log, Secrets: p.key, Egress: p.egress,
 		BasePath: w.BasePath, Console: console, SecureCookies: w.SecureCookies, TrustProxy: w.TrustProxy, Version: version(),
-		SetUp: p.dropPassword,
+		LeastInterval: p.frequency.LeastInterval,
+		SetUp:         p.dropPassword,
 	})
 	if err != nil {
 		return nil, err

@@ -76,7 +76,7 @@ func runMaster(ctx context.Context, _ *cli, cfg *masterConfig) error {
 		if err := p.bind(ctx, true); err != nil {
 			return err
 		}
-		p.egress, p.retention = cfg.rule(), cfg.retention()
+		p.egress, p.retention, p.planning = cfg.rule(), cfg.retention(), cfg.planning
 		if err := p.startMaster(ctx, cfg.RPC, cfg.Advertise, cfg.Weight, cfg.SuperviseEvery); err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func runAPIServer(ctx context.Context, _ *cli, cfg *apiserverConfig) error {
 		if err := p.bind(ctx, false); err != nil {
 			return err
 		}
-		p.egress = cfg.rule()
+		p.egress, p.frequency = cfg.rule(), cfg.frequency
 		api, err := p.startAPI(ctx, cfg.web, cfg.RPC, cfg.Advertise)
 		if err != nil {
 			return err

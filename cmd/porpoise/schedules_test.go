@@ -44,7 +44,7 @@ func TestAFileOfSchedulesIsCheckedAndSentWhole(t *testing.T) {
 	}
 	want := []string{
 		`PUT /api/v1/projects/shop/calendars/holidays {"days":["12-25"]}`,
-		`PUT /api/v1/projects/shop/schedules {"schedules":[{"workflow":"daily","name":"nightly","cron":"30 2 * * *","calendar":{"skip":["holidays"]},"params":{"day":"7"}}]}`,
+		`PUT /api/v1/projects/shop/schedules {"schedules":[{"workflow":"daily","name":"nightly","cron":"30 2 * * *","calendar":{"skip":["holidays"]},"params":{"day":"7"}}],"together":true}`,
 	}
 	if got := strings.Join(a.calls, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("asked\n%s, want\n%s", got, strings.Join(want, "\n"))

@@ -120,6 +120,8 @@ type standaloneConfig struct {
 	beats
 	outward
 	history
+	planning
+	frequency
 	Data       string        `key:"data" about:"folder of everything that is kept; one process at a time"`
 	RPC        string        `key:"rpc" about:"address for further workers; port 0 is any"`
 	Advertise  string        `key:"advertise" about:"host:port under which further workers reach it; default the host's name and rpc's port"`
@@ -136,6 +138,7 @@ type standaloneConfig struct {
 func defaultStandalone() *standaloneConfig {
 	return &standaloneConfig{
 		logging: logging{LogLevel: "info"}, web: web{HTTP: "127.0.0.1:8080"}, beats: defaultBeats(), outward: defaultOutward(), history: defaultHistory(), Data: "./porpoise-data", RPC: "127.0.0.1:0",
+		planning: defaultPlanning(), frequency: defaultFrequency(),
 		Slots: defaultSlots(), DrainFor: standaloneDrain, Examples: true, DemoRestart: demoRestart,
 	}
 }
@@ -151,6 +154,8 @@ func (c *standaloneConfig) Check() []error {
 	wrong = append(wrong, checkDrain(c.DrainFor)...)
 	wrong = append(wrong, c.outward.check()...)
 	wrong = append(wrong, c.history.check()...)
+	wrong = append(wrong, c.planning.check()...)
+	wrong = append(wrong, c.frequency.check()...)
 	if c.Demo && c.Relaxed {
 		wrong = append(wrong, fmt.Errorf("demo, relaxed: the masters of a demo write like those of a cluster: give one of them"))
 	}
@@ -349,12 +354,16 @@ type masterConfig struct {
 	etcdAccess
 	outward
 	history
+	planning
 	Weight         int           `key:"weight" about:"share of the command slots, beside the other masters'"`
 	SuperviseEvery time.Duration `key:"supervise-every" about:"how often the supervisor looks for what is stuck, while this master is it"`
 }
 
 func defaultMaster() *masterConfig {
-	return &masterConfig{logging: logging{LogLevel: "info"}, node: node{Data: "./porpoise-master"}, listener: listener{RPC: "0.0.0.0:7070"}, outward: defaultOutward(), history: defaultHistory(), Weight: 1, SuperviseEvery: supervise.DefaultEvery}
+	return &masterConfig{
+		logging: logging{LogLevel: "info"}, node: node{Data: "./porpoise-master"}, listener: listener{RPC: "0.0.0.0:7070"}, outward: defaultOutward(),
+		history: defaultHistory(), planning: defaultPlanning(), Weight: 1, SuperviseEvery: supervise.DefaultEvery,
+	}
 }
 
 // maxWeight bounds how uneven masters may be: with 256 slots more makes no difference.
@@ -371,6 +380,7 @@ func (c *masterConfig) Check() []error {
 	wrong = append(wrong, c.etcdAccess.check()...)
 	wrong = append(wrong, c.outward.check()...)
 	wrong = append(wrong, c.history.check()...)
+	wrong = append(wrong, c.planning.check()...)
 	if c.Weight < 1 || c.Weight > maxWeight {
 		wrong = append(wrong, fmt.Errorf("weight: %d is not within 1 and %d", c.Weight, maxWeight))
 	}
@@ -435,12 +445,13 @@ type apiserverConfig struct {
 	database
 	etcdAccess
 	outward
+	frequency
 }
 
 func defaultAPIServer() *apiserverConfig {
 	return &apiserverConfig{
 		logging: logging{LogLevel: "info"}, node: node{Data: "./porpoise-apiserver"}, web: web{HTTP: "127.0.0.1:8080"},
-		listener: listener{RPC: "0.0.0.0:7071"}, outward: defaultOutward(),
+		listener: listener{RPC: "0.0.0.0:7071"}, outward: defaultOutward(), frequency: defaultFrequency(),
 	}
 }
 
@@ -451,7 +462,8 @@ func (c *apiserverConfig) Check() []error {
 	wrong = append(wrong, c.listener.check()...)
 	wrong = append(wrong, c.database.check()...)
 	wrong = append(wrong, c.etcdAccess.check()...)
-	return append(wrong, c.outward.check()...)
+	wrong = append(wrong, c.outward.check()...)
+	return append(wrong, c.frequency.check()...)
 }
 
 // migrateConfig is everything about porpoise migrate.

@@ -77,7 +77,7 @@ func runStandalone(ctx context.Context, c *cli, cfg *standaloneConfig) error {
 		if err := p.bind(ctx, true); err != nil {
 			return err
 		}
-		p.egress, p.retention = cfg.rule(), cfg.retention()
+		p.egress, p.retention, p.planning, p.frequency = cfg.rule(), cfg.retention(), cfg.planning, cfg.frequency
 		if !cfg.Demo {
 			if err := p.startMaster(ctx, cfg.RPC, cfg.Advertise, 1, 0); err != nil {
 				return err

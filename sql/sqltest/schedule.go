@@ -152,6 +152,30 @@ func schedulesArePausedByLists(t *testing.T, b *bench) {
 	}
 }
 
+func schedulesAreSavedTogether(t *testing.T, b *bench) {
+	there := b.hourly("there")
+	other := b.published("Other")
+	wish := func(w sql.Workflow, name, cron string) sql.Schedule {
+		return sql.Schedule{WorkflowID: w.ID, Name: name, Enabled: true, ChangedBy: "bob", Spec: schedule.Spec{Cron: cron}}
+	}
+	list := []sql.Schedule{wish(other, "new", "0 5 * * *"), wish(b.workflow, "There", "0 6 * * *"), wish(sql.Workflow{ID: 1 << 40}, "gone", "0 7 * * *")}
+	if made, bad, err := b.SaveSchedules(b.ctx, list); !errors.Is(err, sql.ErrNotFound) || bad != 2 || made != 0 {
+		t.Errorf("with one whose workflow is gone: %d made, %d is bad, %v; want the third, ErrNotFound", made, bad, err)
+	}
+	if got, err := b.ScheduleByID(b.ctx, there.ID); err != nil || got.Revision != 1 || got.Name != "there" {
+		t.Errorf("then what was there is %+v, %v", got, err)
+	}
+	if _, err := b.Schedule(b.ctx, other.ID, "new"); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("then the first is there: %v", err)
+	}
+	if made, bad, err := b.SaveSchedules(b.ctx, list[:2]); err != nil || bad != -1 || made != 1 {
+		t.Errorf("without it: %d made, %d is bad, %v", made, bad, err)
+	}
+	if got, err := b.ScheduleByID(b.ctx, there.ID); err != nil || got.Revision != 2 || got.Name != "There" || got.Spec.Cron != "0 6 * * *" {
+		t.Errorf("what was there is %+v, %v", got, err)
+	}
+}
+
 func aFireStartsOneInstance(t *testing.T, b *bench) {
 	sch := b.hourly("hourly")
 	b.planned(sch, 1000, 2000)

@@ -140,6 +140,7 @@ var cases = []struct {
 	{"AnEndStartsOneInstance", anEndStartsOneInstance},
 	{"WhatNobodyPlannedIsSkipped", whatNobodyPlannedIsSkipped},
 	{"ABrokenScheduleIsPausedWithAnAlert", aBrokenScheduleIsPausedWithAnAlert},
+	{"SchedulesAreSavedTogether", schedulesAreSavedTogether},
 	{"ACallStartsOneInstance", aCallStartsOneInstance},
 	{"CallsGoByTheOverlapPolicy", callsGoByTheOverlapPolicy},
 	{"ACallIsPrunedWithItsFire", aCallIsPrunedWithItsFire},

@@ -128,10 +128,10 @@ func (c *Client) Schedule(ctx context.Context, project, workflow, name string, n
 	return out, err
 }
 
-// PutSchedules makes or changes many schedules of a project; where one is wrong none is saved.
+// PutSchedules makes or changes many schedules of a project: where one is wrong, or is not saved, none is.
 func (c *Client) PutSchedules(ctx context.Context, project string, list []schedule.Named) (SavedSchedules, error) {
 	var out SavedSchedules
-	body := map[string]any{"schedules": list}
+	body := map[string]any{"schedules": list, "together": true}
 	_, err := c.do(ctx, call{method: http.MethodPut, path: []string{"projects", project, "schedules"}, body: body}, &out)
 	return out, err
 }
