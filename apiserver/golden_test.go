@@ -115,6 +115,7 @@ func TestAnswersAreAsTheyWere(t *testing.T) {
 		{"schedule", "GET", w + "/schedules/once", "", 200},
 		{"schedules", "GET", "/api/v1/schedules?project=alpha", "", 200},
 		{"schedule_fires", "GET", w + "/schedules/once/fires", "", 200},
+		{"schedule_fire_days", "GET", w + "/schedules/once/fires/days", "", 200},
 		{"schedule_proof", "GET", w + "/schedules/once/proof", "", 200},
 		{"schedule_explain", "GET", w + "/schedules/once/explain", "", 200},
 		{"schedule_wrong", "PUT", w + "/schedules/bad", `{"cron":"61 5 * * *","timezone":"Mars","params":{"nights":1}}`, 422},

@@ -26,6 +26,8 @@ type ScheduleStore interface {
 	CallSchedule(ctx context.Context, sch sql.Schedule, call sql.Call, by string) (sql.Called, error)
 	TriggerSchedule(ctx context.Context, id int64, by string) (instance int64, err error)
 	Fires(ctx context.Context, scheduleID int64, from, to dag.Millis, state schedule.State, page sql.Page) ([]sql.Fire, string, error)
+	LastFires(ctx context.Context, schedules []int64, until dag.Millis) (map[int64]sql.Fire, error)
+	CountFires(ctx context.Context, scheduleID int64, from, to dag.Millis) ([]sql.FireCount, error)
 	SumFires(ctx context.Context, scheduleID int64, from, to dag.Millis) (sql.FireSums, error)
 	SaveCalendar(ctx context.Context, c sql.Calendar) (saved sql.Calendar, created bool, err error)
 	Calendar(ctx context.Context, projectID int64, name string) (sql.Calendar, error)
@@ -41,14 +43,16 @@ type Schedule struct {
 	Workflow string `json:"workflow"`
 	Name     string `json:"name"`
 	ScheduleRules
-	Enabled   bool   `json:"enabled"`
-	Why       string `json:"why,omitempty" doc:"Where it is not enabled: why it was paused."`
-	Revision  int64  `json:"revision" doc:"Rises with each change of what it does."`
-	NextAt    Time   `json:"next_at" doc:"The next moment that it fires at; absent where it is paused or never fires again."`
-	CreatedBy string `json:"created_by"`
-	CreatedAt Time   `json:"created_at"`
-	ChangedBy string `json:"changed_by" doc:"Who changed, paused or resumed it last."`
-	ChangedAt Time   `json:"changed_at"`
+	Words     *CronWords `json:"words,omitempty" doc:"Its cron, where it has one."`
+	Enabled   bool       `json:"enabled"`
+	Why       string     `json:"why,omitempty" doc:"Where it is not enabled: why it was paused."`
+	Revision  int64      `json:"revision" doc:"Rises with each change of what it does."`
+	NextAt    Time       `json:"next_at" doc:"The next moment that it fires at; absent where it is paused or never fires again."`
+	Last      *Fire      `json:"last,omitempty" doc:"The latest fire that came to an outcome, where the ledger has its row yet; not in the answer to a change."`
+	CreatedBy string     `json:"created_by"`
+	CreatedAt Time       `json:"created_at"`
+	ChangedBy string     `json:"changed_by" doc:"Who changed, paused or resumed it last."`
+	ChangedAt Time       `json:"changed_at"`
 }
 
 // ScheduleDetail is a schedule and its next fires.
@@ -139,7 +143,7 @@ func (s *Server) scheduleRoutes() {
 
 func (s *Server) scheduleFace(sch sql.Schedule, calendars map[string]schedule.Calendar) Schedule {
 	out := Schedule{
-		ID: ID(sch.ID), Project: sch.Project, Workflow: sch.Workflow, Name: sch.Name, ScheduleRules: rulesFace(sch.Spec), Enabled: sch.Enabled, Why: sch.Why,
+		ID: ID(sch.ID), Project: sch.Project, Workflow: sch.Workflow, Name: sch.Name, ScheduleRules: rulesFace(sch.Spec), Words: wordsOf(sch.Spec), Enabled: sch.Enabled, Why: sch.Why,
 		Revision: sch.Revision, CreatedBy: sch.CreatedBy, CreatedAt: Time(sch.CreatedAt), ChangedBy: sch.ChangedBy, ChangedAt: Time(sch.ChangedAt),
 	}
 	if plan, wrong := sch.Spec.Compile(sch.ID, calendars, 0); sch.Enabled && len(wrong) == 0 {
@@ -150,8 +154,12 @@ func (s *Server) scheduleFace(sch sql.Schedule, calendars map[string]schedule.Ca
 	return out
 }
 
-// faces are schedules with their next fires, for which the calendars of each project are read once.
+// faces are schedules with their last and next fires, for which the calendars of each project are read once.
 func (s *Server) faces(ctx context.Context, rows []sql.Schedule) ([]Schedule, error) {
+	last, err := s.lastFires(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
 	known := map[int64]map[string]schedule.Calendar{}
 	out := make([]Schedule, len(rows))
 	for i, sch := range rows {
@@ -163,6 +171,7 @@ func (s *Server) faces(ctx context.Context, rows []sql.Schedule) ([]Schedule, er
 			known[sch.ProjectID] = calendars
 		}
 		out[i] = s.scheduleFace(sch, known[sch.ProjectID])
+		out[i].Last = last[sch.ID]
 	}
 	return out, nil
 }
@@ -234,7 +243,12 @@ func (s *Server) getSchedule(ctx context.Context, in *getSchedule) (*scheduleDet
 	if err != nil {
 		return nil, err
 	}
+	last, err := s.lastFires(ctx, []sql.Schedule{sch})
+	if err != nil {
+		return nil, err
+	}
 	out := &scheduleDetailAnswer{ETag: etag(int(sch.Revision)), Body: ScheduleDetail{Schedule: s.scheduleFace(sch, calendars), Next: []PlannedFire{}}}
+	out.Body.Last = last[sch.ID]
 	// One that cannot be read any more has no next fires; explain says why.
 	if plan, wrong := sch.Spec.Compile(sch.ID, calendars, 0); len(wrong) == 0 {
 		out.Body.Next = plannedFires(plan, s.at(), in.N)

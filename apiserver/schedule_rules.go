@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/cron"
 	"github.com/porpoise/porpoise/dag/schedule"
 	"github.com/porpoise/porpoise/sql"
 )
@@ -73,6 +74,7 @@ type previewSchedule struct {
 // SchedulePreview is what a schedule's document means.
 type SchedulePreview struct {
 	Timezone string        `json:"timezone"`
+	Words    *CronWords    `json:"words,omitempty" doc:"Its cron, where it has one."`
 	Next     []PlannedFire `json:"next" nullable:"false" doc:"The next fires; those that a calendar leaves out are among them, at most 20 in a row."`
 }
 
@@ -212,7 +214,16 @@ func (s *Server) previewSchedule(ctx context.Context, in *previewSchedule) (*sch
 	if n == 0 {
 		n = 5
 	}
-	return &schedulePreviewAnswer{Body: SchedulePreview{Timezone: plan.Location().String(), Next: plannedFires(plan, after, n)}}, nil
+	return &schedulePreviewAnswer{Body: SchedulePreview{Timezone: plan.Location().String(), Words: wordsOf(in.Body.spec()), Next: plannedFires(plan, after, n)}}, nil
+}
+
+// wordsOf says a schedule's cron in words; nil where it has none, or one that can't be read any more.
+func wordsOf(spec schedule.Spec) *CronWords {
+	expression, err := cron.Parse(spec.Cron, cron.Dialect(spec.Dialect))
+	if spec.Cron == "" || err != nil {
+		return nil
+	}
+	return &CronWords{expression.Words(cron.English), expression.Words(cron.Chinese)}
 }
 
 // fromErrors holds a moment named from to the bounds of schedule times.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -393,6 +394,42 @@ func prunedFiresStillAddUp(t *testing.T, b *bench) {
 	}
 	if none, err := b.SumFires(b.ctx, gone.ID, 0, 2*day); err != nil || none.Total() != 0 {
 		t.Errorf("a deleted schedule has %+v, %v", none, err)
+	}
+}
+
+func firesAreCountedByQuartersOfAnHour(t *testing.T, b *bench) {
+	const quarter = day / 96
+	sch := b.hourly("hourly")
+	other := b.hourly("other")
+	b.planned(sch, 1000, 2000, quarter+1000, day+1000)
+	b.planned(other, 3000)
+	b.fire(sch, 1000, 2000)
+	counts := func() string {
+		got, err := b.CountFires(b.ctx, sch.ID, 0, 2*day)
+		b.must(err)
+		var text strings.Builder
+		for _, c := range got {
+			fmt.Fprintf(&text, "%d %s %d %t, ", c.At, c.State, c.Fires, c.Pruned)
+			if (c.LateMs > 0) != (c.State == schedule.Fired) {
+				t.Errorf("those that are %s are %d ms late", c.State, c.LateMs)
+			}
+		}
+		return text.String()
+	}
+	if got, want := counts(), fmt.Sprintf("0 fired 2 false, %d planned 1 false, %d planned 1 false, ", quarter, day); got != want {
+		t.Errorf("counted %s; want %s", got, want)
+	}
+	last, err := b.LastFires(b.ctx, []int64{sch.ID, other.ID, 999999}, 2*day)
+	if err != nil || len(last) != 1 || last[sch.ID].At != 2000 || last[sch.ID].State != schedule.Fired {
+		t.Errorf("the last fires are %+v, %v", last, err)
+	}
+	if last, err := b.LastFires(b.ctx, []int64{sch.ID}, 1999); err != nil || last[sch.ID].At != 1000 {
+		t.Errorf("the last fires up to before the second are %+v, %v", last, err)
+	}
+	_, err = b.SweepFires(b.ctx, day)
+	b.must(err)
+	if got, want := counts(), fmt.Sprintf("0 fired 2 true, %d planned 1 false, %d planned 1 false, ", quarter, day); got != want {
+		t.Errorf("after the sweep counted %s; want %s", got, want)
 	}
 }
 

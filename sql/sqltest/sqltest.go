@@ -153,6 +153,7 @@ var cases = []struct {
 	{"AnEndIsPrunedWithItsFire", anEndIsPrunedWithItsFire},
 	{"MissedFiresAreToldApart", missedFiresAreToldApart},
 	{"PrunedFiresStillAddUp", prunedFiresStillAddUp},
+	{"FiresAreCountedByQuartersOfAnHour", firesAreCountedByQuartersOfAnHour},
 	{"TenThousandFireTogether", tenThousandFireTogether},
 	{"WorkflowsWithDependentsAreFound", workflowsWithDependentsAreFound},
 	{"RunsOfDatesAreFound", runsOfDatesAreFound},

@@ -13,8 +13,9 @@ import type { Me } from "./api/client";
 import { sessionQuery, viewQuery } from "./api/queries";
 import { useSay } from "./i18n";
 import { ErrorView } from "./parts/ErrorView";
-import { editorSearch, hubSearch, instanceSearch, instancesSearch } from "./search";
+import { editorSearch, instanceSearch, instancesSearch } from "./search";
 import { membersSearch, profileSearch, projectsSearch, workflowsSearch } from "./searchAccount";
+import { scheduleSearch, schedulesSearch, workflowSearch } from "./searchSchedule";
 import { useSettings } from "./settings";
 import { Person } from "./shell/me";
 import { Shell } from "./shell/Shell";
@@ -109,7 +110,7 @@ const workflows = createRoute({
 const workflow = createRoute({
   getParentRoute: () => root,
   path: "/p/$project/w/$workflow",
-  validateSearch: hubSearch,
+  validateSearch: workflowSearch,
   component: lazyRouteComponent(() => import("./pages/WorkflowPage"), "WorkflowPage"),
 });
 const editor = createRoute({
@@ -140,7 +141,20 @@ const profile = createRoute({
   component: lazyRouteComponent(() => import("./pages/ProfilePage"), "ProfilePage"),
 });
 
-const tree = root.addChildren([today, instances, projects, members, profile, workflows, workflow, editor, instance]);
+const schedules = createRoute({
+  getParentRoute: () => root,
+  path: "/p/$project/schedules",
+  validateSearch: schedulesSearch,
+  component: lazyRouteComponent(() => import("./pages/SchedulesPage"), "SchedulesPage"),
+});
+const schedule = createRoute({
+  getParentRoute: () => root,
+  path: "/p/$project/w/$workflow/s/$schedule",
+  validateSearch: scheduleSearch,
+  component: lazyRouteComponent(() => import("./pages/SchedulePage"), "SchedulePage"),
+});
+
+const tree = root.addChildren([today, instances, projects, members, profile, workflows, workflow, editor, instance, schedules, schedule]);
 
 /** makeRouter makes the router; its routes ask for their data through the client. */
 export function makeRouter(client: QueryClient) {

@@ -1992,6 +1992,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project}/workflows/{workflow}/schedules/{schedule}/fires/days": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count what became of a schedule's fires, by the days of its timezone
+         * @description For viewers of the project and above.
+         */
+        get: operations["list-fire-days"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{project}/workflows/{workflow}/schedules/{schedule}/pause": {
         parameters: {
             query?: never;
@@ -3327,6 +3347,30 @@ export interface components {
              * @enum {string}
              */
             state: "planned" | "waiting" | "fired" | "skipped" | "missed" | "duplicate";
+        };
+        FireDay: {
+            /** Format: date */
+            day: string;
+            /**
+             * Format: int64
+             * @description How much later than due those fired that did, on average.
+             */
+            mean_late_ms?: number;
+            /**
+             * Format: int64
+             * @description How many of them are left as the sums of their day (UTC) alone.
+             */
+            pruned?: number;
+            /** @description How many fires are in each state. */
+            states: {
+                [key: string]: number;
+            };
+        };
+        FireDays: {
+            /** @description The oldest first; a day without fires is left out. */
+            days: components["schemas"]["FireDay"][];
+            /** @description The schedule's, whose days these are. */
+            timezone: string;
         };
         ForceTaskBody: {
             /** @example 42 */
@@ -4776,6 +4820,8 @@ export interface components {
             id: string;
             /** @description Each fire is later than planned by a part of this, the same for the same fire: 90s 10m. The schedule time stays as planned. */
             jitter?: string;
+            /** @description The latest fire that came to an outcome, where the ledger has its row yet; not in the answer to a change. */
+            last?: components["schemas"]["Fire"];
             /** @description What becomes of fires for whose moment no master was there; absent is the latest of them. */
             misfire?: components["schemas"]["ScheduleMisfire"];
             name: string;
@@ -4815,6 +4861,8 @@ export interface components {
             webhook?: components["schemas"]["ScheduleWebhook"];
             /** @description Where it is not enabled: why it was paused. */
             why?: string;
+            /** @description Its cron, where it has one. */
+            words?: components["schemas"]["CronWords"];
             /** @description For tasks that name none. */
             worker_group?: string;
             workflow: string;
@@ -4872,6 +4920,8 @@ export interface components {
             id: string;
             /** @description Each fire is later than planned by a part of this, the same for the same fire: 90s 10m. The schedule time stays as planned. */
             jitter?: string;
+            /** @description The latest fire that came to an outcome, where the ledger has its row yet; not in the answer to a change. */
+            last?: components["schemas"]["Fire"];
             /** @description What becomes of fires for whose moment no master was there; absent is the latest of them. */
             misfire?: components["schemas"]["ScheduleMisfire"];
             name: string;
@@ -4913,6 +4963,8 @@ export interface components {
             webhook?: components["schemas"]["ScheduleWebhook"];
             /** @description Where it is not enabled: why it was paused. */
             why?: string;
+            /** @description Its cron, where it has one. */
+            words?: components["schemas"]["CronWords"];
             /** @description For tasks that name none. */
             worker_group?: string;
             workflow: string;
@@ -4937,6 +4989,8 @@ export interface components {
             /** @description The next fires; those that a calendar leaves out are among them, at most 20 in a row. */
             next: components["schemas"]["PlannedFire"][];
             timezone: string;
+            /** @description Its cron, where it has one. */
+            words?: components["schemas"]["CronWords"];
         };
         ScheduleProof: {
             /** @description The rows were held to the rules one by one. */
@@ -17276,6 +17330,101 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListFire"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-fire-days": {
+        parameters: {
+            query?: {
+                /** @description The first moment, itself included, RFC 3339; absent is a day before to. */
+                from?: string;
+                /** @description The moment before which it ends, RFC 3339; absent is now. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+                /** @description The schedule's name. */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FireDays"];
                 };
             };
             /** @description Bad Request */

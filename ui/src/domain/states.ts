@@ -38,6 +38,12 @@ const looks: Record<string, Look> = {
   disabled: look("skipped", "slash", "dashed"),
   lost: look("retry", "question"),
   returned: look("queued", "loop", "ring"),
+  // fires of schedules
+  planned: look("queued", "hourglass", "ring"),
+  fired: look("success", "check"),
+  late: look("retry", "hourglass"),
+  missed: look("failed", "slash", "dashed"),
+  duplicate: look("retry", "loop", "ring"),
 };
 
 const unknown = look("queued", "question", "ring");

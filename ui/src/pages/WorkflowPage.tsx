@@ -10,13 +10,21 @@ import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { InstanceTable } from "../parts/InstanceTable";
 import { StartDialog } from "../parts/StartDialog";
 import { useStay } from "../parts/useStay";
-import { type HubSearch, hubTabs } from "../search";
+import { hubTabs } from "../search";
+import type { WorkflowSearch } from "../searchSchedule";
 import { VersionsTab } from "../versions/VersionsTab";
 
 const GraphView = lazy(() => import("../graph/GraphView").then((m) => ({ default: m.GraphView })));
+const SchedulesPanel = lazy(() => import("../schedule/SchedulesPanel").then((m) => ({ default: m.SchedulesPanel })));
 const route = getRouteApi("/p/$project/w/$workflow");
 const mayRun = new Set(["operator", "editor", "owner", "admin"]);
-const words = { overview: "hub.overview", runs: "hub.runs", versions: "hub.versions", definition: "hub.definition" } as const;
+const words = {
+  overview: "hub.overview",
+  runs: "hub.runs",
+  schedules: "hub.schedules",
+  versions: "hub.versions",
+  definition: "hub.definition",
+} as const;
 
 export function WorkflowPage() {
   const { t } = useSay();
@@ -26,7 +34,7 @@ export function WorkflowPage() {
   const workflow = useQuery(workflowQuery(project, name));
   const projects = useQuery(projectsQuery);
   const role = projects.data?.find((p) => p.name === project)?.role;
-  const set = (part: HubSearch, replace = false) => void go({ search: (s) => ({ ...s, ...part }), replace });
+  const set = (part: WorkflowSearch, replace = false) => void go({ search: (s) => ({ ...s, ...part }), replace });
   if (workflow.isError) return <ErrorView error={workflow.error} retry={() => void workflow.refetch()} />;
   if (workflow.isPending) return <SkeletonRows />;
   const w = workflow.data;
@@ -74,6 +82,11 @@ export function WorkflowPage() {
         </Tabs.Panel>
         <Tabs.Panel value="runs">
           <Instances project={project} workflow={name} />
+        </Tabs.Panel>
+        <Tabs.Panel value="schedules">
+          <Suspense fallback={<SkeletonRows />}>
+            <SchedulesPanel project={project} workflow={name} search={search} set={set} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="versions">
           <VersionsTab

@@ -2,7 +2,7 @@ import { TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Plus, Search, Users } from "lucide-react";
+import { CalendarClock, Plus, Search, Users } from "lucide-react";
 import { exportWorkflow } from "../account/definition";
 import { matching } from "../account/matching";
 import { useFresh } from "../account/useFresh";
@@ -43,7 +43,10 @@ export function WorkflowsPage() {
       </nav>
       <div className="title-row">
         <h1>{t("workflows.title", { project })}</h1>
-        <Link to="/p/$project/members" params={{ project }} className="button-link push">
+        <Link to="/p/$project/schedules" params={{ project }} className="button-link push">
+          <CalendarClock size={13} aria-hidden="true" /> {t("schedules.title")}
+        </Link>
+        <Link to="/p/$project/members" params={{ project }} className="button-link">
           <Users size={13} aria-hidden="true" /> {t("account.projects.members")}
         </Link>
         {create}

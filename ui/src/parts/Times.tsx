@@ -30,6 +30,20 @@ export function Ago({ at }: { at: string | undefined }) {
   );
 }
 
+/** Due is how far off a moment to come is, in full on hover; it goes on by itself. */
+export function Due({ at }: { at: string | undefined }) {
+  const { zone } = useSettings();
+  const { locale } = useSay();
+  const now = useNow();
+  const ms = millis(at);
+  if (ms === undefined) return <span className="faint">–</span>;
+  return (
+    <time dateTime={at} title={moment(ms, zone)}>
+      {relative(Math.max(ms, now), now, locale)}
+    </time>
+  );
+}
+
 /** Took is a duration, which ticks while there is no end. */
 export function Took({ from, to, live = false }: { from: string | undefined; to: string | undefined; live?: boolean }) {
   const start = millis(from);

@@ -19,7 +19,7 @@ export function zoneLabel(zone: string, browser: string): string {
 }
 
 /** everyZone is what the browser knows; the menu offers only a few of them. */
-function everyZone(): string[] {
+export function everyZone(): string[] {
   return [...new Set([...zones, ...Intl.supportedValuesOf("timeZone")])];
 }
 

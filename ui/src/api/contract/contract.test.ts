@@ -21,10 +21,13 @@ const schemas = schemasOf(readFileSync(new URL("../schema.d.ts", import.meta.url
 
 type Queries = typeof import("../queries");
 type Account = typeof import("../account");
+type Schedules = typeof import("../schedules");
 type Commands = typeof import("../commands");
 let queries: Queries;
 let account: Account;
 let commands: Commands;
+let schedules: Schedules;
+const once = { project: "alpha", workflow: "daily", schedule: "once" };
 
 /** What a query's function is given; the library's type asks for more than any of them reads. */
 const context = { client: new QueryClient(), signal: new AbortController().signal, pageParam: "", meta: undefined, direction: "forward" };
@@ -43,6 +46,7 @@ beforeAll(async () => {
   queries = await import("../queries");
   account = await import("../account");
   commands = await import("../commands");
+  schedules = await import("../schedules");
 });
 
 let served = () => new Response(null, { status: 204 });
@@ -222,14 +226,55 @@ const entries: Record<string, Entry> = {
   backfill_preview: { schema: "BackfillCreated", unread: "backfills are previewed by the command line" },
   schedule_preview: { schema: "CronPreview", unread: "cron expressions are previewed by the command line" },
   calendar: { schema: "Calendar", status: 201, unread: "calendars are made by the command line" },
-  schedule: { schema: "ScheduleDetail", unread: "schedules are read by the command line" },
-  schedule_put: { schema: "Schedule", status: 201, unread: "schedules are made by the command line" },
-  schedules: { schema: "ListSchedule", unread: "schedules are listed by the command line" },
-  schedule_rules_preview: { schema: "SchedulePreview", unread: "schedules are previewed by the command line" },
-  schedule_fires: { schema: "ListFire", unread: "fires are listed by the command line" },
-  schedule_proof: { schema: "ScheduleProof", unread: "schedules are proved by the command line" },
-  schedule_explain: { schema: "Explanation", unread: "schedules are explained by the command line" },
-  schedule_wrong: { schema: "Problem", status: 422, unread: "schedules are made by the command line" },
+  schedule: {
+    schema: "ScheduleDetail",
+    read: async () =>
+      expect(await ask(schedules.scheduleQuery(once))).toMatchObject({ name: "once", next: [{ local: expect.any(String) }] }),
+  },
+  schedule_put: {
+    schema: "Schedule",
+    status: 201,
+    read: async () => expect(await schedules.saveSchedule(once, {}, undefined)).toMatchObject({ name: "once", enabled: true }),
+  },
+  schedules: {
+    schema: "ListSchedule",
+    read: async () => expect(await ask(schedules.schedulesQuery("alpha"))).toMatchObject([{ name: "once" }]),
+  },
+  schedule_rules_preview: {
+    schema: "SchedulePreview",
+    read: async () =>
+      expect(await ask(schedules.nextFiresQuery("alpha", {}))).toMatchObject({
+        words: { en: expect.any(String) },
+        next: [{}, { mark: "gap" }],
+      }),
+  },
+  schedule_fires: {
+    schema: "ListFire",
+    read: async () => expect(await ask(schedules.firesQuery(once, "", ""))).toMatchObject({ items: [] }),
+  },
+  schedule_fire_days: {
+    schema: "FireDays",
+    read: async () => expect(await ask(schedules.fireDaysQuery(once, "", ""))).toMatchObject({ timezone: "Europe/Berlin", days: [] }),
+  },
+  schedule_proof: {
+    schema: "ScheduleProof",
+    read: async () => expect(await ask(schedules.proofQuery(once, "", ""))).toMatchObject({ holds: true, planned: 0 }),
+  },
+  schedule_explain: {
+    schema: "Explanation",
+    unread: "the pages say why a schedule does not fire by the schedule itself",
+  },
+  schedule_wrong: {
+    schema: "Problem",
+    status: 422,
+    read: async () => {
+      const error: unknown = await ask(schedules.nextFiresQuery("alpha", {})).catch((e: unknown) => e);
+      expect(error).toMatchObject({
+        status: 422,
+        fields: [{ field: "timezone" }, { field: "cron", column: 1 }, { field: "params.nights" }],
+      });
+    },
+  },
   diff: { schema: "Diff", unread: "read where the editor compares versions" },
   log_window: { schema: { kind: "any" }, unread: "its route streams and has no schema; the log panel's tests read windows" },
   log_found: { schema: "LogFound", unread: "the log panel's tests read hits" },

@@ -7,9 +7,22 @@ import { form } from "./form";
 import { graph } from "./graph";
 import { instances } from "./instances";
 import { log } from "./log";
+import { schedules } from "./schedules";
 import { text } from "./text";
 import { versions } from "./versions";
 
-export const en = { ...core, ...log, ...instances, ...account, ...graph, ...editor, ...canvas, ...form, ...text, ...versions } as const;
+export const en = {
+  ...core,
+  ...log,
+  ...instances,
+  ...account,
+  ...graph,
+  ...editor,
+  ...canvas,
+  ...form,
+  ...schedules,
+  ...text,
+  ...versions,
+} as const;
 
 export type Key = keyof typeof en;

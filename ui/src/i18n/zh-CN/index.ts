@@ -7,6 +7,7 @@ import { form } from "./form";
 import { graph } from "./graph";
 import { instances } from "./instances";
 import { log } from "./log";
+import { schedules } from "./schedules";
 import { text } from "./text";
 import { versions } from "./versions";
 
@@ -19,6 +20,7 @@ export const zhCN: Record<Key, string> = {
   ...editor,
   ...canvas,
   ...form,
+  ...schedules,
   ...text,
   ...versions,
 };

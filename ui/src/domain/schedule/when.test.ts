@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { blank, rulesOf, type When, whenOf } from "./when";
+
+const of = (part: Partial<When>): When => ({ ...blank, ...part });
+
+describe("when a schedule fires", () => {
+  it.each<[Partial<When>, string]>([
+    [{ kind: "every", n: 1, unit: "minute" }, "* * * * *"],
+    [{ kind: "every", n: 15, unit: "minute" }, "*/15 * * * *"],
+    [{ kind: "every", n: 90, unit: "minute" }, "@every 90m"],
+    [{ kind: "every", n: 7, unit: "minute" }, "@every 7m"],
+    [{ kind: "every", n: 1, unit: "hour" }, "0 * * * *"],
+    [{ kind: "every", n: 6, unit: "hour" }, "0 */6 * * *"],
+    [{ kind: "every", n: 36, unit: "hour" }, "@every 36h"],
+    [{ kind: "daily", time: "02:30" }, "30 2 * * *"],
+    [{ kind: "weekly", time: "17:05", days: ["FRI", "MON"] }, "5 17 * * MON,FRI"],
+    [{ kind: "monthly", time: "00:00", day: 15 }, "0 0 15 * *"],
+    [{ kind: "monthly", time: "08:00", day: 0 }, "0 0 8 L * ?"],
+  ])("%o is %s, and is read back as the same words", (part, cron) => {
+    const rules = rulesOf(of(part));
+    expect(rules).toEqual({ cron });
+    const again = whenOf(rules);
+    expect(again.kind).toBe(part.kind);
+    expect(rulesOf(again)).toEqual(rules);
+  });
+
+  it.each(["30 2 * * 1-5", "*/7 * * * *", "0 30 2 ? * MON", "@daily", "05 2 * * *", "5 17 * * FRI,MON", "0 13 * * 5", "61 5 * * *"])(
+    "%s has no words and stays an expression, letter by letter",
+    (cron) => {
+      expect(whenOf({ cron })).toMatchObject({ kind: "cron", cron });
+      expect(rulesOf(whenOf({ cron }))).toEqual({ cron });
+    },
+  );
+
+  it("leaves an expression of a named dialect to its author", () => {
+    const rules = { cron: "30 2 * * *", dialect: "unix" } as const;
+    expect(whenOf(rules).kind).toBe("cron");
+    expect(rulesOf(whenOf(rules))).toEqual(rules);
+  });
+
+  it("reads moments by line, and the ends of a workflow in their order", () => {
+    expect(rulesOf(of({ kind: "at", at: " 2026-03-01 \n\n2026-03-02 05:00" }))).toEqual({ at: ["2026-03-01", "2026-03-02 05:00"] });
+    const after = { after: { workflow: "warehouse/load", states: ["success", "failed"] } };
+    expect(rulesOf(whenOf(after))).toEqual(after);
+    expect(whenOf({ after: { workflow: "load" } }).states).toEqual(["success"]);
+  });
+});

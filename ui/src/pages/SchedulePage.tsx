@@ -1,0 +1,132 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { Pause, Pencil, Play, Zap } from "lucide-react";
+import { scheduleQuery } from "../api/schedules";
+import { useSay } from "../i18n";
+import { ErrorView, SkeletonRows } from "../parts/ErrorView";
+import { Guarded } from "../parts/Guarded";
+import { RowMenu } from "../parts/RowMenu";
+import { Ago } from "../parts/Times";
+import { useStay } from "../parts/useStay";
+import { ScheduleActs, useResume } from "../schedule/Acts";
+import { DayDrawer } from "../schedule/DayDrawer";
+import { Ledger } from "../schedule/Ledger";
+import { FireLines } from "../schedule/NextFires";
+import { NextFire, Standing } from "../schedule/ScheduleTable";
+import { Outcome, whenWords } from "../schedule/words";
+import type { ScheduleSearch } from "../searchSchedule";
+import { useWhyNot } from "../shell/me";
+import "../account/account.css";
+import "../schedule/schedule.css";
+
+const route = getRouteApi("/p/$project/w/$workflow/s/$schedule");
+/** shownNext is how many of the next fires stand in the head; the calendar has the rest. */
+const shownNext = 5;
+
+/** SchedulePage is one schedule: what it does, and what became of its fires. */
+export function SchedulePage() {
+  const { t, locale } = useSay();
+  const at = route.useParams();
+  const search = route.useSearch();
+  const go = useStay(route.useNavigate());
+  const leave = useNavigate();
+  const schedule = useQuery(scheduleQuery(at));
+  const why = useWhyNot(at.project);
+  const resume = useResume();
+  const set = (part: ScheduleSearch, replace = false) => void go({ search: (s) => ({ ...s, ...part }), replace });
+  if (schedule.isError) return <ErrorView error={schedule.error} retry={() => void schedule.refetch()} />;
+  if (schedule.isPending) return <SkeletonRows />;
+  const s = schedule.data;
+  const zone = s.timezone ?? "UTC";
+  const [edits, runs] = [why("editor"), why("operator")];
+  const allowed = search.do === "pause" || search.do === "trigger" ? runs === undefined : edits === undefined;
+  return (
+    <div className="page">
+      <nav className="crumbs" aria-label={t("nav.projects")}>
+        <Link to="/p/$project/schedules" params={{ project: at.project }}>
+          {at.project}
+        </Link>
+        {" / "}
+        <Link to="/p/$project/w/$workflow" params={at} search={{ tab: "schedules" }}>
+          {s.workflow}
+        </Link>
+      </nav>
+      <div className="title-row">
+        <h1>{s.name}</h1>
+        <Standing s={s} />
+        <span className="push schedule-do">
+          <Guarded variant="default" leftSection={<Zap size={14} />} why={runs} onClick={() => set({ do: "trigger" })}>
+            {t("schedules.trigger")}
+          </Guarded>
+          {s.enabled ? (
+            <Guarded variant="default" leftSection={<Pause size={14} />} why={runs} onClick={() => set({ do: "pause" })}>
+              {t("schedules.pause")}
+            </Guarded>
+          ) : (
+            <Guarded leftSection={<Play size={14} />} why={runs} loading={resume.isPending} onClick={() => resume.mutate(s)}>
+              {t("schedules.resume")}
+            </Guarded>
+          )}
+          <Guarded variant="default" leftSection={<Pencil size={14} />} why={edits} onClick={() => set({ do: "edit" })}>
+            {t("schedules.edit")}
+          </Guarded>
+          <RowMenu
+            label={t("schedules.actions", { name: s.name })}
+            actions={[{ label: t("schedules.delete"), run: () => set({ do: "delete" }), why: edits }]}
+          />
+        </span>
+      </div>
+      {resume.isError && <ErrorView error={resume.error} />}
+      <div className="schedule-head">
+        <dl className="account-facts">
+          <dt>{t("schedules.when")}</dt>
+          <dd>
+            {whenWords(t, locale, s)} {s.cron && <code className="faint">{s.cron}</code>}
+          </dd>
+          <dt>{t("schedules.timezone")}</dt>
+          <dd>{zone}</dd>
+          <dt>{t("schedules.next")}</dt>
+          <dd>
+            <NextFire s={s} />
+          </dd>
+          <dt>{t("schedules.last")}</dt>
+          <dd>
+            {s.last ? (
+              <>
+                <Outcome fire={s.last} />{" "}
+                <span className="faint">
+                  <Ago at={s.last.at} />
+                </span>
+              </>
+            ) : (
+              <span className="faint">{t("schedules.noLast")}</span>
+            )}
+          </dd>
+          {!s.after && (
+            <>
+              <dt>{t("schedules.misfire")}</dt>
+              <dd>{t(`schedules.misfire.${s.misfire?.policy ?? "latest"}`)}</dd>
+            </>
+          )}
+          <dt>{t("schedules.overlap")}</dt>
+          <dd>{t(`schedules.overlap.${s.overlap ?? "allow"}`)}</dd>
+        </dl>
+        <div>
+          <h2>{t("schedules.nextFires")}</h2>
+          {s.after ? <p className="faint">{t("schedules.afterFires")}</p> : <FireLines fires={s.next.slice(0, shownNext)} />}
+        </div>
+      </div>
+      <Ledger at={at} zone={zone} next={s.enabled ? s.next : none} search={search} set={set} />
+      <DayDrawer at={at} zone={zone} next={s.enabled ? s.next : none} day={search.day} onClose={() => set({ day: undefined }, true)} />
+      <ScheduleActs
+        schedule={s}
+        act={allowed ? search.do : undefined}
+        onClose={() => set({ do: undefined }, true)}
+        onDeleted={() => void leave({ to: "/p/$project/schedules", params: { project: at.project } })}
+      />
+    </div>
+  );
+}
+
+// One list for all drawings: the calendar is worked out again only for another one.
+const none: never[] = [];

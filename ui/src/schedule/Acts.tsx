@@ -1,0 +1,151 @@
+import { Button, Modal, TextInput } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import type { FormEvent } from "react";
+import { deleteSchedule, pauseSchedule, resumeSchedule, type Schedule, type ScheduleAt, triggerSchedule } from "../api/schedules";
+import { useSay } from "../i18n";
+import { FormError } from "../parts/FormError";
+import { TypedDelete } from "../parts/TypedDelete";
+import type { ScheduleAct } from "../searchSchedule";
+import { ScheduleDrawer } from "./ScheduleDrawer";
+
+export function pathOf(s: Pick<Schedule, "project" | "workflow" | "name">): ScheduleAt {
+  return { project: s.project, workflow: s.workflow, schedule: s.name };
+}
+
+function tell(message: string): void {
+  notifications.show({ message, autoClose: 3000, withCloseButton: false });
+}
+
+/** useReread reads again all that shows schedules. */
+export function useReread(): () => void {
+  const client = useQueryClient();
+  return () => {
+    void client.invalidateQueries({ queryKey: ["schedules"] });
+    void client.invalidateQueries({ queryKey: ["schedule"] });
+  };
+}
+
+/** useResume lets a schedule fire again: it asks nothing, since it takes nothing away. */
+export function useResume() {
+  const { t } = useSay();
+  const reread = useReread();
+  return useMutation({
+    mutationFn: (s: Schedule) => resumeSchedule(pathOf(s)),
+    onSuccess: (s) => {
+      tell(t("schedules.resumed", { name: s.name }));
+      reread();
+    },
+  });
+}
+
+interface Props {
+  schedule: Schedule;
+  act: ScheduleAct | undefined;
+  onClose: () => void;
+  onDeleted?: () => void;
+}
+
+/** ScheduleActs are the dialogs about one schedule. */
+export function ScheduleActs({ schedule, act, onClose, onDeleted }: Props) {
+  const { t } = useSay();
+  const reread = useReread();
+  const close = { "aria-label": t("common.close") };
+  return (
+    <>
+      <ScheduleDrawer
+        opened={act === "edit"}
+        project={schedule.project}
+        workflow={schedule.workflow}
+        schedule={schedule}
+        onClose={onClose}
+      />
+      <Modal opened={act === "pause"} onClose={onClose} title={t("schedules.pauseTitle", { name: schedule.name })} closeButtonProps={close}>
+        <Pause schedule={schedule} onClose={onClose} />
+      </Modal>
+      <Modal
+        opened={act === "trigger"}
+        onClose={onClose}
+        title={t("schedules.triggerTitle", { name: schedule.name })}
+        closeButtonProps={close}
+      >
+        <Trigger schedule={schedule} onClose={onClose} />
+      </Modal>
+      <TypedDelete
+        name={act === "delete" ? schedule.name : undefined}
+        about={t("schedules.deleteAsk")}
+        remove={() => deleteSchedule(pathOf(schedule))}
+        onClose={onClose}
+        onDone={(name) => {
+          tell(t("schedules.deleted", { name }));
+          onClose();
+          onDeleted?.();
+          reread();
+        }}
+      />
+    </>
+  );
+}
+
+function Pause({ schedule, onClose }: { schedule: Schedule; onClose: () => void }) {
+  const { t } = useSay();
+  const reread = useReread();
+  const pause = useMutation({
+    mutationFn: (reason: string) => pauseSchedule(pathOf(schedule), reason),
+    onSuccess: (s) => {
+      tell(t("schedules.paused", { name: s.name }));
+      reread();
+      onClose();
+    },
+  });
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    pause.mutate(String(new FormData(event.currentTarget).get("reason")).trim());
+  };
+  return (
+    <form className="stack" onSubmit={submit}>
+      <p>{t("schedules.pauseAsk")}</p>
+      <TextInput
+        name="reason"
+        label={t("schedules.reason")}
+        description={t("schedules.reasonHint")}
+        maxLength={500}
+        autoComplete="off"
+        data-autofocus
+      />
+      <FormError error={pause.error} />
+      <div className="dialog-end">
+        <Button variant="default" onClick={onClose}>
+          {t("common.cancel")}
+        </Button>
+        <Button type="submit" loading={pause.isPending}>
+          {t("schedules.pause")}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Trigger({ schedule, onClose }: { schedule: Schedule; onClose: () => void }) {
+  const { t } = useSay();
+  const go = useNavigate();
+  const trigger = useMutation({
+    mutationFn: () => triggerSchedule(pathOf(schedule)),
+    onSuccess: (got) => void go({ to: "/p/$project/r/$id", params: { project: schedule.project, id: got.instance_id } }),
+  });
+  return (
+    <div className="stack">
+      <p>{t("schedules.triggerAsk", { workflow: schedule.workflow })}</p>
+      <FormError error={trigger.error} />
+      <div className="dialog-end">
+        <Button variant="default" onClick={onClose}>
+          {t("common.cancel")}
+        </Button>
+        <Button loading={trigger.isPending} onClick={() => trigger.mutate()} data-autofocus>
+          {t("schedules.trigger")}
+        </Button>
+      </div>
+    </div>
+  );
+}

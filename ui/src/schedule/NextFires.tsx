@@ -1,0 +1,86 @@
+import type { PlannedFire } from "../api/schedules";
+import type { components } from "../api/schema";
+import { duration, millis, moment } from "../domain/format";
+import { useSay } from "../i18n";
+import { SkeletonRows } from "../parts/ErrorView";
+import { StateIcon } from "../parts/StateIcon";
+import { useSettings } from "../settings";
+
+interface Props {
+  preview: components["schemas"]["SchedulePreview"] | undefined;
+  pending: boolean;
+  failed: boolean;
+  after: boolean; // it fires at ends of a workflow
+}
+
+/** NextFires is what the server makes of a schedule: in words, and as its next fires. */
+export function NextFires({ preview, pending, failed, after }: Props) {
+  const { t, locale } = useSay();
+  const words = locale === "zh-CN" ? preview?.words?.["zh-CN"] : preview?.words?.en;
+  return (
+    <>
+      <h2>
+        {t("schedules.nextFires")}
+        {pending && <span className="more faint">{t("schedules.checking")}</span>}
+      </h2>
+      {failed ? (
+        <p className="faint">{t("schedules.mendFirst")}</p>
+      ) : !preview ? (
+        <SkeletonRows rows={3} />
+      ) : after ? (
+        <p className="faint">{t("schedules.afterFires")}</p>
+      ) : (
+        <>
+          {words && <p className="schedule-words">{words}</p>}
+          <p className="faint">{t("schedules.inZone", { zone: preview.timezone })}</p>
+          <FireLines fires={preview.next} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** FireLines lists fires to come: by the schedule's clock with its offset, by the reader's, and what the clocks do to them. */
+export function FireLines({ fires }: { fires: PlannedFire[] }) {
+  const { t } = useSay();
+  if (fires.length === 0) return <p className="faint">{t("schedules.noFires")}</p>;
+  return (
+    <ol className="next-fires">
+      {fires.map((f) => (
+        <Line key={f.at} f={f} />
+      ))}
+    </ol>
+  );
+}
+
+function Line({ f }: { f: PlannedFire }) {
+  const { t, locale } = useSay();
+  const { zone } = useSettings();
+  // The server writes the moment as the schedule's clock shows it.
+  const found = /^(\d{4}-\d{2}-\d{2})T([\d:]{8})(.*)$/.exec(f.local);
+  const [date, time, offset] = found ? [found[1] ?? "", found[2] ?? "", found[3] === "Z" ? "+00:00" : found[3]] : [f.local, "", ""];
+  const day = new Intl.DateTimeFormat(locale, { weekday: "short", timeZone: "UTC" }).format(Date.parse(`${date}T00:00:00Z`));
+  const at = millis(f.at) ?? 0;
+  const jitter = (millis(f.due) ?? at) - at;
+  const mine = moment(at, zone);
+  const note = f.skip
+    ? t("schedules.leftOut")
+    : f.mark === "gap"
+      ? t("schedules.gap", { time: f.left_out ?? "" })
+      : f.mark === "repeated"
+        ? t("schedules.repeated")
+        : undefined;
+  return (
+    <li className={f.skip ? "num left-out" : "num"} title={`${mine} ${t("schedules.yours")}`}>
+      <span>
+        {day} {date} <strong>{time.endsWith(":00") ? time.slice(0, 5) : time}</strong> <span className="faint">{offset}</span>
+        {jitter > 0 && <span className="faint"> +{duration(jitter)}</span>}
+      </span>
+      {note && (
+        <span className="fire-note">
+          <StateIcon state={f.skip ? "skipped" : "late"} size={14} /> {note}
+        </span>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,243 @@
+import { NumberInput, Select, Textarea, TextInput } from "@mantine/core";
+import { useId } from "react";
+import { ends, expressionOf, kinds, units, type Weekday, type When, weekdays } from "../domain/schedule/when";
+import { type Sentence, useSay, word } from "../i18n";
+import { everyZone } from "../shell/Preferences";
+import type { FieldProps } from "./ScheduleDrawer";
+
+const dayWords: Record<Weekday, Sentence> = {
+  MON: "schedules.mon",
+  TUE: "schedules.tue",
+  WED: "schedules.wed",
+  THU: "schedules.thu",
+  FRI: "schedules.fri",
+  SAT: "schedules.sat",
+  SUN: "schedules.sun",
+};
+
+/** WhenFields say when a schedule fires: by the kind that is chosen, in words. */
+export function WhenFields({ draft, set, wrong, column }: FieldProps & { column: number | undefined }) {
+  const { t } = useSay();
+  const { when } = draft;
+  const put = (part: Partial<When>) => set({ when: { ...when, ...part } });
+  const choose = (v: string | null) => {
+    const kind = kinds.find((k) => k === v);
+    if (!kind) return;
+    // From words to the expression one goes with what the words have said.
+    const cron = kind === "cron" && when.cron === "" ? expressionOf(when) : when.cron;
+    put({ kind, cron });
+  };
+  const time = (
+    <TextInput type="time" label={t("schedules.time")} value={when.time} onChange={(e) => put({ time: e.currentTarget.value })} required />
+  );
+  return (
+    <fieldset className="schedule-part">
+      <legend>{t("schedules.sectionWhen")}</legend>
+      <Select
+        label={t("schedules.kind")}
+        data={kinds.map((k) => ({ value: k, label: t(`schedules.kind.${k}`) }))}
+        value={when.kind}
+        onChange={choose}
+      />
+      {when.kind === "every" && (
+        <div className="field-pair">
+          <NumberInput
+            size="xs"
+            label={t("schedules.n")}
+            min={1}
+            max={100_000}
+            allowDecimal={false}
+            value={when.n}
+            onChange={(n) => put({ n: Math.max(1, Number(n) || 1) })}
+            hideControls
+          />
+          <Select
+            label={t("schedules.unit")}
+            data={units.map((u) => ({ value: u, label: t(`schedules.unit.${u}`) }))}
+            value={when.unit}
+            onChange={(v) => put({ unit: units.find((u) => u === v) ?? "minute" })}
+          />
+        </div>
+      )}
+      {when.kind === "daily" && <div className="field-pair">{time}</div>}
+      {when.kind === "weekly" && (
+        <>
+          <Days days={when.days} onChange={(days) => put({ days })} />
+          <div className="field-pair">{time}</div>
+        </>
+      )}
+      {when.kind === "monthly" && (
+        <div className="field-pair">
+          <Select
+            label={t("schedules.dayOfMonth")}
+            data={[
+              ...Array.from({ length: 31 }, (_, i) => ({ value: String(i + 1), label: String(i + 1) })),
+              { value: "0", label: t("schedules.lastDay") },
+            ]}
+            value={String(when.day)}
+            onChange={(v) => put({ day: Number(v ?? 1) })}
+          />
+          {time}
+        </div>
+      )}
+      {when.kind === "cron" && <CronField when={when} put={put} column={column} error={wrong("cron")} />}
+      {when.kind === "at" && (
+        <Textarea
+          label={t("schedules.at")}
+          placeholder={"2026-12-31 05:00"}
+          autosize={false}
+          rows={4}
+          value={when.at}
+          onChange={(e) => put({ at: e.currentTarget.value })}
+          error={wrong("at")}
+        />
+      )}
+      {when.kind === "after" && (
+        <>
+          <TextInput
+            label={t("schedules.after")}
+            description={t("schedules.afterHint")}
+            value={when.after}
+            onChange={(e) => put({ after: e.currentTarget.value })}
+            error={wrong("after")}
+            autoComplete="off"
+          />
+          <Choices
+            label={t("schedules.states")}
+            all={ends.map((e) => ({ value: e, label: word(t, "state", e) }))}
+            chosen={when.states}
+            onChange={(states) => put({ states })}
+          />
+        </>
+      )}
+      {when.kind !== "cron" && when.kind !== "at" && wrong("cron") && (
+        <p className="form-error" role="alert">
+          {wrong("cron")}
+        </p>
+      )}
+      <Select
+        label={t("schedules.timezone")}
+        data={everyZone().includes(draft.timezone) ? everyZone() : [draft.timezone, ...everyZone()]}
+        value={draft.timezone}
+        onChange={(v) => set({ timezone: v ?? "UTC" })}
+        error={wrong("timezone")}
+        searchable
+        limit={60}
+      />
+      {when.kind !== "after" && (
+        <div className="field-pair">
+          <TextInput
+            label={t("schedules.start")}
+            description={t("schedules.rangeHint")}
+            value={draft.start}
+            onChange={(e) => set({ start: e.currentTarget.value })}
+            error={wrong("start")}
+            autoComplete="off"
+          />
+          <TextInput
+            label={t("schedules.end")}
+            description={t("schedules.rangeHint")}
+            value={draft.end}
+            onChange={(e) => set({ end: e.currentTarget.value })}
+            error={wrong("end")}
+            autoComplete="off"
+          />
+        </div>
+      )}
+    </fieldset>
+  );
+}
+
+interface CronProps {
+  when: When;
+  put: (part: Partial<When>) => void;
+  column: number | undefined; // where its mistake is, from 1
+  error: string | undefined;
+}
+
+/** CronField takes an expression by hand, and marks what is wrong in it. */
+function CronField({ when, put, column, error }: CronProps) {
+  const { t } = useSay();
+  const note = useId();
+  // The server counts bytes; an expression that can be right has none but letters of one.
+  const from = column === undefined ? 0 : column - 1;
+  const until = when.cron.slice(from).search(/\s/);
+  const to = until < 1 ? when.cron.length : from + until;
+  return (
+    <>
+      <div className="field-pair cron">
+        <TextInput
+          label={t("schedules.cron")}
+          description={t("schedules.cronHint")}
+          value={when.cron}
+          onChange={(e) => put({ cron: e.currentTarget.value })}
+          error={error}
+          spellCheck={false}
+          autoComplete="off"
+          maxLength={1024}
+          aria-describedby={column === undefined ? undefined : note}
+          classNames={{ input: "mono" }}
+        />
+        <Select
+          label={t("schedules.dialect")}
+          data={[
+            { value: "", label: t("schedules.dialectAuto") },
+            { value: "unix", label: "Unix" },
+            { value: "quartz", label: "Quartz" },
+          ]}
+          value={when.dialect}
+          onChange={(v) => put({ dialect: v === "unix" || v === "quartz" ? v : "" })}
+        />
+      </div>
+      {column !== undefined && (
+        <p className="cron-mistake" id={note}>
+          <code aria-hidden="true">
+            {when.cron.slice(0, from)}
+            <mark>{when.cron.slice(from, to) || " "}</mark>
+            {when.cron.slice(to)}
+          </code>
+          <span className="unseen">{t("schedules.wrongAt", { column })}</span>
+        </p>
+      )}
+    </>
+  );
+}
+
+function Days({ days, onChange }: { days: Weekday[]; onChange: (days: Weekday[]) => void }) {
+  const { t } = useSay();
+  return (
+    <Choices
+      label={t("schedules.days")}
+      all={weekdays.map((d) => ({ value: d, label: t(dayWords[d]) }))}
+      chosen={days}
+      onChange={onChange}
+    />
+  );
+}
+
+interface ChoicesProps<T extends string> {
+  label: string;
+  all: { value: T; label: string }[];
+  chosen: T[];
+  onChange: (chosen: T[]) => void;
+}
+
+/** Choices is a row of words of which any may be chosen, one at least. */
+function Choices<T extends string>({ label, all, chosen, onChange }: ChoicesProps<T>) {
+  const toggle = (value: T) => {
+    const next = chosen.includes(value) ? chosen.filter((x) => x !== value) : [...chosen, value];
+    if (next.length > 0) onChange(next);
+  };
+  return (
+    <div className="choices" role="group" aria-label={label}>
+      <span className="choices-label">{label}</span>
+      <div className="counts">
+        {all.map((x) => (
+          <button key={x.value} type="button" aria-pressed={chosen.includes(x.value)} onClick={() => toggle(x.value)}>
+            {x.label}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}
