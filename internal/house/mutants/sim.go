@@ -67,7 +67,7 @@ var shared = []mutant{
 	{"a place that was given is free until it is taken", "taskplace.go", `SELECT weight FROM task_place WHERE group_id = ? AND state IN ('given', 'held')`, `SELECT weight FROM task_place WHERE group_id = ? AND state IN ('held')`},
 	{"a commit that is written again makes its child again", "child.go", `if b.locked[t.Instance.ID].seq < t.Instance.Seq {`, `if b.locked[t.Instance.ID].seq <= t.Instance.Seq {`},
 	{"a child tells the attempt before", "child.go", `SET parent_attempt = ? WHERE id = ?`, `SET parent_attempt = ? WHERE id = ? AND id < 0`},
-	{"only the first of the ends counts", "schedule_end.go", `slices.Contains(strings.Split(states, ","), state)`, `strings.Split(states, ",")[0] == state`},
+	{"only the first of the ends counts", "schedule_end.go", `slices.Contains(w.states, state)`, `w.states[0] == state`},
 }
 
 var joins = []mutant{
