@@ -50,6 +50,11 @@ func workflows() []workflow {
 	long := func(name string, needs ...string) task {
 		return task{name: name, needs: needs, least: time.Second, most: 9 * time.Second}
 	}
+	licensed := func(name string, weight int, needs ...string) task {
+		t := short(name, needs...)
+		t.weight = weight
+		return t
+	}
 	retried := short("b", "a")
 	retried.failing, retried.retries, retried.delay = 2, 3, time.Second
 	failing := short("b", "a")
@@ -66,16 +71,11 @@ func workflows() []workflow {
 	queued := task{name: "c", needs: []string{"a"}, kind: kindChild, of: "serial", allow: true}
 	after := task{name: "b", needs: []string{"a"}, kind: kindDependent, of: leader}
 	asks := task{name: "b", needs: []string{"a"}, kind: kindApproval}
-	licensed := func(name string, weight int, needs ...string) task {
-		t := short(name, needs...)
-		t.weight = weight
-		return t
-	}
 	fan := []task{short("a")}
 	var all []string
 	for i := range 6 {
 		name := fmt.Sprintf("f%d", i)
-		fan, all = append(fan, short(name, "a")), append(all, name)
+		fan, all = append(fan, licensed(name, 1, "a")), append(all, name)
 	}
 	fan = append(fan, short("z", all...))
 	shapes := []workflow{

@@ -47,8 +47,8 @@ var backfills = []mutant{
 // filters are bugs in which events a listener hears of.
 var filters = []mutant{
 	{"every kind of event is heard", "listen.go", `!slices.Contains(f.Events, fact.Kind)`, `false`},
-	{"every workflow is heard", "listen.go", `!slices.ContainsFunc(f.Workflows, func(w string) bool { return dag.FoldName(w) == dag.FoldName(fact.Workflow) })`, `false`},
-	{"a workflow's name is compared letter by letter", "listen.go", `dag.FoldName(w) == dag.FoldName(fact.Workflow)`, `w == fact.Workflow`},
+	{"every workflow is heard", "listen.go", `!named(f.Workflows, fact.Workflow)`, `false`},
+	{"a workflow's name is compared letter by letter", "listen.go", `dag.FoldName(n) == dag.FoldName(name)`, `n == name`},
 	{"every task is heard", "listen.go", `!slices.Contains(f.Tasks, fact.TaskName)`, `false`},
 	{"every state is heard", "listen.go", `!slices.Contains(f.States, fact.State)`, `false`},
 	{"every reason is heard", "listen.go", `!slices.Contains(f.Reasons, fact.Reason)`, `false`},
