@@ -33,6 +33,7 @@ type Fire struct {
 	Master     string `json:"master,omitempty" doc:"Who set the outcome."`
 	Epoch      int64  `json:"epoch,omitempty" doc:"Of the layout of slots by which it did."`
 	AfterID    ID     `json:"after_instance_id,omitempty" doc:"The instance whose end it is; its schedule time, where it has one, is that of the instance which is started."`
+	Call       string `json:"call,omitempty" doc:"The call whose fire it is, as its sender calls it."`
 }
 
 // FireRange is a stretch of a schedule's moments.
@@ -87,7 +88,7 @@ func (s *Server) fireRoutes() {
 func fireFace(f sql.Fire) Fire {
 	out := Fire{
 		At: Time(f.At), Due: Time(f.Due), State: string(f.State), Reason: f.Reason, InstanceID: ID(f.Instance), FiredAt: Time(f.FiredAt),
-		Revision: f.Revision, Master: f.Master, Epoch: f.Epoch, AfterID: ID(f.After),
+		Revision: f.Revision, Master: f.Master, Epoch: f.Epoch, AfterID: ID(f.After), Call: f.Call,
 	}
 	if f.State == schedule.Fired {
 		out.LateMS = max(0, f.FiredAt.Sub(f.Due).Milliseconds())
@@ -187,7 +188,7 @@ func (s *Server) holdToRules(ctx context.Context, sch sql.Schedule, from, to dag
 	if p.Why != "" {
 		return nil
 	}
-	if sch.Spec.After != nil {
+	if !sch.Spec.ByClock() {
 		return s.holdToInstances(ctx, sch, from, to, p)
 	}
 	if since > from {
@@ -216,9 +217,9 @@ func (s *Server) holdToRules(ctx context.Context, sch sql.Schedule, from, to dag
 	return s.findInstances(ctx, sch, rows, p)
 }
 
-// holdToInstances holds the fires of ends to the instances that they started: no rule foretells an end.
+// holdToInstances holds the fires of ends and calls to the instances that they started: no rule foretells them.
 func (s *Server) holdToInstances(ctx context.Context, sch sql.Schedule, from, to dag.Millis, p *ScheduleProof) error {
-	p.Why = "it fires at ends of another workflow, which no rule foretells: only the instances were looked for"
+	p.Why = "it fires at ends of another workflow or by calls, which no rule foretells: only the instances were looked for"
 	rows, err := s.firesBetween(ctx, sch.ID, from, to)
 	if err != nil || len(rows) > maxProved {
 		return err

@@ -29,7 +29,7 @@ type ListenerStore interface {
 
 // ListenerFilter picks events: those that fit every list that is not empty, and the condition.
 type ListenerFilter struct {
-	Events    []string `json:"events,omitempty" maxItems:"100" doc:"Kinds of events: submitted, started, instance_state, ended, task_state, task_ended, task_timeout, workflow_timeout, approved, rejected, pause_overdue, stop_overdue."`
+	Events    []string `json:"events,omitempty" maxItems:"100" doc:"Kinds of events: submitted, started, instance_state, ended, task_state, task_ended, task_timeout, workflow_timeout, approved, rejected, pause_overdue, stop_overdue, schedule_broken, timer_failing."`
 	Workflows []string `json:"workflows,omitempty" maxItems:"100" doc:"Names of workflows."`
 	Schedules []string `json:"schedules,omitempty" maxItems:"100" doc:"Names of schedules: only instances that one of them started fit."`
 	Tasks     []string `json:"tasks,omitempty" maxItems:"100" doc:"Names of tasks: events of the instance itself then don't fit."`

@@ -16,10 +16,13 @@ import (
 type ScheduleStore interface {
 	SaveSchedule(ctx context.Context, sch sql.Schedule, match int64) (saved sql.Schedule, created bool, err error)
 	Schedule(ctx context.Context, workflowID int64, name string) (sql.Schedule, error)
+	ScheduleByID(ctx context.Context, id int64) (sql.Schedule, error)
 	Schedules(ctx context.Context, f sql.ScheduleFilter, page sql.Page) ([]sql.Schedule, string, error)
 	EnableSchedules(ctx context.Context, ids []int64, enabled bool, why, by string) (changed int, err error)
 	DeleteSchedule(ctx context.Context, id int64) error
 	StartedBy(ctx context.Context, workflows []int64) (before []int64, err error)
+	CallOf(ctx context.Context, scheduleID int64, call string) (sql.Fire, error)
+	CallSchedule(ctx context.Context, sch sql.Schedule, call sql.Call, by string) (sql.Called, error)
 	TriggerSchedule(ctx context.Context, id int64, by string) (instance int64, err error)
 	Fires(ctx context.Context, scheduleID int64, from, to dag.Millis, state schedule.State, page sql.Page) ([]sql.Fire, string, error)
 	SumFires(ctx context.Context, scheduleID int64, from, to dag.Millis) (sql.FireSums, error)
@@ -128,6 +131,7 @@ func (s *Server) scheduleRoutes() {
 	}, s.pauseSchedule)
 	add(s, spec{id: "resume-schedule", method: "POST", path: one + "/resume", tag: "schedules", summary: "Fire again, from now on", status: 200, access: may(roleOperator)}, s.resumeSchedule)
 	add(s, spec{id: "trigger-schedule", method: "POST", path: one + "/trigger", tag: "schedules", summary: "Start an instance now, as a fire would", status: 202, access: may(roleOperator)}, s.triggerSchedule)
+	s.webhookRoutes()
 	s.scheduleBulkRoutes()
 	s.fireRoutes()
 }
@@ -372,8 +376,12 @@ func (s *Server) triggerSchedule(ctx context.Context, in *SchedulePath) (*trigge
 	if err != nil {
 		return nil, err
 	}
-	if c.workflow.Published == 0 {
-		return nil, notPublished(http.StatusConflict)
+	def, err := s.publishedOf(ctx, c.workflow.ID)
+	if err != nil {
+		return nil, err
+	}
+	if wrong := dag.CheckParams(def, sch.Spec.Params); sch.Spec.Webhook != nil && len(wrong) > 0 {
+		return nil, problem(http.StatusConflict, "nobody calls here, so that no body gives a value: "+wrong[0].Message, wrong...)
 	}
 	id, err := s.store.TriggerSchedule(ctx, sch.ID, c.who.name)
 	if err != nil {

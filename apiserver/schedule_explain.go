@@ -66,6 +66,10 @@ func (s *Server) explainSchedule(ctx context.Context, in *explainSchedule) (*exp
 		if e, err = s.explainAfter(ctx, sch); err != nil {
 			return nil, err
 		}
+	case sch.Spec.Webhook != nil:
+		if e, err = s.explainWebhook(ctx, sch); err != nil {
+			return nil, err
+		}
 	case !ever:
 		e = Explanation{Code: "schedule_ended", Text: "it never fires again by its rules"}
 	case !fires:
@@ -125,6 +129,10 @@ func fireExplanation(f sql.Fire) Explanation {
 	if f.After != 0 {
 		e.Args["after_instance"] = fmt.Sprint(f.After)
 		e.Text = fmt.Sprintf("for the end of instance %d: ", f.After) + e.Text
+	}
+	if f.Call != "" {
+		e.Args["call"] = f.Call
+		e.Text = "for the call " + f.Call + ": " + e.Text
 	}
 	if f.Instance != 0 {
 		e.Args["instance"] = fmt.Sprint(f.Instance)

@@ -16,13 +16,14 @@ const leastInterval = time.Second
 
 // ScheduleRules is the document of a schedule: when it fires, and what it starts.
 type ScheduleRules struct {
-	Cron     string         `json:"cron,omitempty" maxLength:"1024" doc:"When it fires: five, six (seconds first) or seven fields (with a year), or a word such as @daily or @every 90s."`
-	Dialect  string         `json:"dialect,omitempty" enum:"unix,quartz" doc:"Of cron. Absent: five fields are unix, six and seven are quartz."`
-	At       []string       `json:"at,omitempty" maxItems:"1000" doc:"When it fires, instead of cron: moments, each a date with or without a time on the timezone's calendar, or RFC 3339."`
-	After    *ScheduleAfter `json:"after,omitempty" doc:"Fires when an instance of another workflow ends, instead of cron. Nothing else that is about moments goes with it but timezone."`
-	Timezone string         `json:"timezone,omitempty" maxLength:"64" doc:"Whose clock all of this is about, as an IANA name such as Europe/Berlin; absent is UTC."`
-	Start    string         `json:"start,omitempty" maxLength:"64" doc:"The first moment that it may fire at, itself included. @every counts from it."`
-	End      string         `json:"end,omitempty" maxLength:"64" doc:"The last moment that it may fire at, itself included; a date alone is the whole day."`
+	Cron     string           `json:"cron,omitempty" maxLength:"1024" doc:"When it fires: five, six (seconds first) or seven fields (with a year), or a word such as @daily or @every 90s."`
+	Dialect  string           `json:"dialect,omitempty" enum:"unix,quartz" doc:"Of cron. Absent: five fields are unix, six and seven are quartz."`
+	At       []string         `json:"at,omitempty" maxItems:"1000" doc:"When it fires, instead of cron: moments, each a date with or without a time on the timezone's calendar, or RFC 3339."`
+	After    *ScheduleAfter   `json:"after,omitempty" doc:"Fires when an instance of another workflow ends, instead of cron. Nothing else that is about moments goes with it but timezone."`
+	Webhook  *ScheduleWebhook `json:"webhook,omitempty" doc:"Fires when somebody calls POST /hooks/{id} with a signature, instead of cron. Nothing else that is about moments goes with it but timezone."`
+	Timezone string           `json:"timezone,omitempty" maxLength:"64" doc:"Whose clock all of this is about, as an IANA name such as Europe/Berlin; absent is UTC."`
+	Start    string           `json:"start,omitempty" maxLength:"64" doc:"The first moment that it may fire at, itself included. @every counts from it."`
+	End      string           `json:"end,omitempty" maxLength:"64" doc:"The last moment that it may fire at, itself included; a date alone is the whole day."`
 
 	Calendar *ScheduleCalendar `json:"calendar,omitempty" doc:"On which days it fires."`
 	Jitter   string            `json:"jitter,omitempty" maxLength:"32" doc:"Each fire is later than planned by a part of this, the same for the same fire: 90s 10m. The schedule time stays as planned."`
@@ -85,7 +86,7 @@ func rulesFace(spec schedule.Spec) ScheduleRules {
 		Cron: spec.Cron, Dialect: spec.Dialect, At: spec.At, Timezone: spec.Timezone, Start: spec.Start, End: spec.End, Jitter: spec.Jitter,
 		Overlap: string(spec.Overlap), WorkerGroup: spec.WorkerGroup, Priority: spec.Priority, OnFailure: string(spec.OnFailure), DryRun: spec.DryRun,
 	}
-	out.After = afterFace(spec.After)
+	out.After, out.Webhook = afterFace(spec.After), webhookFace(spec.Webhook)
 	if c := spec.Calendar; c != nil {
 		out.Calendar = &ScheduleCalendar{Skip: c.Skip, Only: c.Only, Excluded: c.Excluded}
 	}
@@ -107,7 +108,7 @@ func (r *ScheduleRules) spec() schedule.Spec {
 		Overlap: schedule.Overlap(r.Overlap), Params: startParams(r.Params), WorkerGroup: r.WorkerGroup, Priority: r.Priority,
 		OnFailure: dag.OnFailure(r.OnFailure), DryRun: r.DryRun,
 	}
-	out.After = r.After.spec()
+	out.After, out.Webhook = r.After.spec(), r.Webhook.spec()
 	if c := r.Calendar; c != nil {
 		out.Calendar = &schedule.CalendarRule{Skip: c.Skip, Only: c.Only, Excluded: c.Excluded}
 	}
@@ -147,7 +148,12 @@ func (c *scheduleCheck) of(ctx context.Context, w sql.Workflow, rules ScheduleRu
 	if err != nil {
 		return nil, fmt.Errorf("read version %d of workflow %d: %w", w.Published, w.ID, err)
 	}
-	return append(wrong, dag.CheckParams(plan.Definition, spec.Params)...), nil
+	if spec.Webhook != nil && len(wrong) == 0 {
+		if wrong, err = c.webhook(ctx, w, spec.Webhook, plan.Definition); err != nil {
+			return nil, err
+		}
+	}
+	return append(wrong, withoutGiven(dag.CheckParams(plan.Definition, spec.Params), spec.Webhook)...), nil
 }
 
 // maxLeftOut is how many fires in a row that a calendar leaves out are shown before the next that it does not.

@@ -54,12 +54,16 @@ func (s *Server) checkNamed(ctx context.Context, projectID int64, field, text st
 		return nil, fmt.Errorf("read secret: %w", err)
 	}
 	if _, known := rows[name]; !known {
-		return []dag.FieldError{{
-			Field: field, Code: "unknown_secret", Value: shown(name),
-			Message: fmt.Sprintf("there is no secret %q, neither in the project nor for all projects", shown(name)),
-		}}, nil
+		return []dag.FieldError{unknownSecret(field, name)}, nil
 	}
 	return nil, nil
+}
+
+func unknownSecret(field, name string) dag.FieldError {
+	return dag.FieldError{
+		Field: field, Code: "unknown_secret", Value: shown(name),
+		Message: fmt.Sprintf("there is no secret %q, neither in the project nor for all projects", shown(name)),
+	}
 }
 
 // signedBy returns what the calls of a listener are signed with; nil where they are not.

@@ -50,7 +50,6 @@ func Codes() []Code {
 		{document.CodeOutOfRange, false, "a number, duration or length outside its range", ""},
 		{document.CodeNotInEnum, false, "a word that is not one of those allowed", ""},
 		{document.CodeInvalid, false, "a text that does not have the wanted form", ""},
-		{document.CodeNotAvailable, false, "known, but a feature that comes later", ""},
 		{CodeUnknownType, false, "a task type that is not known", ""},
 		{CodeUnknownTask, false, "a needs entry that names no task", "task, need"},
 		{CodeDuplicateEdge, false, "a needs entry that stands twice", "task, need"},

@@ -52,10 +52,13 @@ func NamedSecret(text string) (name string, ok bool) {
 	return secretName(nil, inner)
 }
 
+// CheckSecretName holds the name of a secret, which stands at field, against the rules.
+func CheckSecretName(field, name string) []FieldError { return checkVariable(field, name, "a secret") }
+
 // CheckSecret holds the name and the value of a secret against the rules. The fields are secret
 // and value; no error shows the value.
 func CheckSecret(name, value string) []FieldError {
-	errs := checkVariable("secret", name, "a secret")
+	errs := CheckSecretName("secret", name)
 	switch {
 	case len(value) < MinSecret || strings.TrimSpace(value) == "":
 		errs = append(errs, FieldError{Field: "value", Code: document.CodeOutOfRange, Message: "want at least 4 bytes, not all of them blank: a shorter value can't be masked in logs"})

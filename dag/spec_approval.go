@@ -53,7 +53,7 @@ func (s *ApprovalSpec) Validate() []FieldError {
 		switch {
 		case p.Default != nil && moving(*p.Default):
 			errs = append(errs, FieldError{
-				Field: at, Code: document.CodeNotAvailable, Value: document.Shown(*p.Default),
+				Field: at, Code: document.CodeInvalid, Value: document.Shown(*p.Default),
 				Message: "the default of a field stands as it is: neither ${name} nor $[...] is put in",
 			})
 		case p.Default == nil && s.OnExpiry == ExpiryApprove:

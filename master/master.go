@@ -92,7 +92,8 @@ type Config struct {
 	// Egress says which addresses listeners and timers may call.
 	Egress egress.Rule
 	Logger hclog.Logger
-	// Now is the clock; nil is time.Now. Token names attempts; nil is the engine's own.
+	// Now is the clock on the wall, with a monotonic reading; nil is time.Now. The loops go by one that follows no leap of it
+	// before the database confirms that. Token names attempts; nil is the engine's own.
 	Now   func() time.Time
 	Token func() string
 }
@@ -143,6 +144,8 @@ func New(c Config) *Master {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	wall, clock := c.Now, newClock(c.Now, c.Logger.Named("clock"))
+	c.Now = clock.now
 	placer := dispatch.New()
 	m := &Master{
 		Config: c, log: c.Logger.Named("master"), placer: placer,
@@ -192,7 +195,13 @@ func New(c Config) *Master {
 		Stopped: func(ids []int64) { m.hint(&rpc.Hint{Controls: ids}) },
 	})
 	schedules := schedule.Config{
-		Master: c.Self.String(), Figures: counts, Store: c.Store, Slots: heldSlots{m.slots, &m.hold}, Logger: m.log, Now: c.Now,
+		Master: c.Self.String(), Figures: counts, Store: c.Store, Slots: heldSlots{m.slots, &m.hold}, Logger: m.log, Now: wall,
+		Confirmed: func() {
+			if clock.confirmed() {
+				m.alarms.Look()
+				m.moments.Look()
+			}
+		},
 		Started: func(ids []int64) { m.hint(&rpc.Hint{Commands: ids}) },
 		Stopped: func(ids []int64) { m.hint(&rpc.Hint{Controls: ids}) },
 	}

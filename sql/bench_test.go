@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/schedule"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -153,4 +154,71 @@ func BenchmarkStartShared(b *testing.B) {
 		wg.Wait()
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "starts/s")
 	})
+}
+
+// BenchmarkSettleFires is the throughput of schedules that are due at the same moment, 500 in a transaction as a master
+// settles them.
+func BenchmarkSettleFires(b *testing.B) {
+	const schedules, chunk = 1000, 500
+	benchmark(b, func(b *testing.B, s *sql.Store) {
+		ctx := context.Background()
+		benchInstances(b, s, 1)
+		w := benchSchedules(b, s, schedules)
+		settled := 0
+		for b.Loop() {
+			moment := dag.Millis(1_700_000_000_000 + settled*1000)
+			b.StopTimer()
+			stretches := make([]sql.Stretch, len(w))
+			for i := range w {
+				stretches[i] = sql.Stretch{Schedule: w[i], Fires: []schedule.Fire{{At: moment, Due: moment}}, Until: moment + 1}
+			}
+			for part := range slices.Chunk(stretches, 100) {
+				if _, err := s.PlanFires(ctx, part); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for i := range w {
+				w[i].PlannedUntil = moment + 1
+			}
+			b.StartTimer()
+			for part := range slices.Chunk(w, chunk) {
+				verdicts := make([]sql.Verdict, len(part))
+				for i := range part {
+					verdicts[i] = sql.Verdict{Source: part[i].ID, At: moment, State: schedule.Fired}
+				}
+				out, err := s.SettleFires(ctx, verdicts, "m", 1)
+				if err != nil || len(out.Started) != len(part) {
+					b.Fatalf("%d fired: %v", len(out.Started), err)
+				}
+			}
+			settled++
+		}
+		b.ReportMetric(float64(settled*schedules)/b.Elapsed().Seconds(), "fires/s")
+	})
+}
+
+// benchSchedules makes n schedules, of ten workflows.
+func benchSchedules(b *testing.B, s *sql.Store, n int) []sql.Schedule {
+	ctx := context.Background()
+	out := make([]sql.Schedule, n)
+	var wg sync.WaitGroup
+	for part := range 10 {
+		w, _, _, err := s.SaveVersion(ctx, sql.SaveVersion{ProjectID: 1, Name: fmt.Sprint("s", part), Text: "name: s", Format: "yaml", Publish: true})
+		if err != nil {
+			b.Fatal(err)
+		}
+		wg.Go(func() {
+			for i := part; i < n; i += 10 {
+				sch, _, err := s.SaveSchedule(ctx, sql.Schedule{
+					WorkflowID: w.ID, Name: fmt.Sprint("s", i), Enabled: true, Spec: schedule.Spec{Cron: "* * * * * *"}, ChangedBy: "bench",
+				}, 0)
+				if err != nil {
+					b.Error(err)
+				}
+				out[i] = sch
+			}
+		})
+	}
+	wg.Wait()
+	return out
 }

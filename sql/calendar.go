@@ -59,6 +59,9 @@ func (s *Store) SaveCalendar(ctx context.Context, c Calendar) (saved Calendar, c
 		if err != nil {
 			return err
 		}
+		if err := s.replanNaming(ctx, tx, c.ProjectID, dag.FoldName(c.Name), now); err != nil {
+			return err
+		}
 		switch created = known == 0; {
 		case !created:
 			_, err = tx.ExecContext(ctx, `UPDATE calendar SET name = ?, spec = ?, changed_by = ?, changed_at = ? WHERE id = ?`, c.Name, string(spec), c.ChangedBy, now, known)
@@ -68,10 +71,7 @@ func (s *Store) SaveCalendar(ctx context.Context, c Calendar) (saved Calendar, c
 			_, err = tx.ExecContext(ctx, `INSERT INTO calendar (id, project_id, name, name_key, spec, changed_by, changed_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 				id, c.ProjectID, c.Name, dag.FoldName(c.Name), string(spec), c.ChangedBy, now)
 		}
-		if err != nil {
-			return err
-		}
-		return s.replanNaming(ctx, tx, c.ProjectID, dag.FoldName(c.Name), now)
+		return err
 	})
 	if err != nil {
 		return Calendar{}, false, fmt.Errorf("save calendar %q: %w", c.Name, err)

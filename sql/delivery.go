@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/porpoise/porpoise/dag"
 )
@@ -48,10 +49,16 @@ func (b *batch) listen(ctx context.Context, starts []*Start) error {
 	if len(starts) == 0 {
 		return nil
 	}
+	heard, err := b.heardProjects(ctx, starts)
+	if err != nil {
+		return fmt.Errorf("read projects with listeners: %w", err)
+	}
 	var ids []int64
 	var replies []any
 	for _, st := range starts {
-		ids = append(ids, st.ID)
+		if heard[st.ProjectID] || st.Reply != nil {
+			ids = append(ids, st.ID)
+		}
 		if r := st.Reply; r != nil {
 			secret := r.Secret
 			if secret == nil {
@@ -65,7 +72,7 @@ func (b *batch) listen(ctx context.Context, starts []*Start) error {
 		return fmt.Errorf("insert replies: %w", err)
 	}
 	now := int64(b.s.millis())
-	err := b.execIDs(ctx, `INSERT INTO delivery (listener_id, instance_id, lane, state, seq, wakes, fence, attempts, next_at, since, status, error, updated_at)
+	err = b.execIDs(ctx, `INSERT INTO delivery (listener_id, instance_id, lane, state, seq, wakes, fence, attempts, next_at, since, status, error, updated_at)
 		SELECT l.id, i.id, l.lane, 'due', -1, 0, 0, 0, ?, 0, 0, '', ? FROM workflow_instance i JOIN listener l ON l.project_id = i.project_id
 		AND l.instance_id IN (0, i.id) AND l.enabled = 1 WHERE i.id IN (%s)`, ids, now, now)
 	if err != nil {
@@ -77,6 +84,26 @@ func (b *batch) listen(ctx context.Context, starts []*Start) error {
 		return fmt.Errorf("mark instances that somebody listens to: %w", err)
 	}
 	return nil
+}
+
+// heardProjects returns which projects of starts have listeners: mostly none, and then its starts need no more statements.
+func (b *batch) heardProjects(ctx context.Context, starts []*Start) (map[int64]bool, error) {
+	var ids []int64
+	for _, st := range starts {
+		ids = append(ids, st.ProjectID)
+	}
+	slices.Sort(ids)
+	out := map[int64]bool{}
+	err := eachChunk(slices.Compact(ids), func(chunk []any) error {
+		return b.eachRow(ctx, `SELECT DISTINCT project_id FROM listener WHERE instance_id = 0 AND enabled = 1 AND project_id IN (`+marks(len(chunk))+`)`, chunk,
+			func(scan func(...any) error) error {
+				var id int64
+				err := scan(&id)
+				out[id] = true
+				return err
+			})
+	})
+	return out, err
 }
 
 // tell wakes the deliveries of the instances that have new events. One that a master has at this moment stays

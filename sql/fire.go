@@ -24,12 +24,13 @@ type Fire struct {
 	// moment that it was about, 0 for none.
 	After        int64
 	ScheduleTime dag.Millis
+	Call         string // the call whose fire it is, as its sender calls it
 }
 
-const selectFire = `SELECT source_id, planned_at, due_at, revision, state, reason, instance_id, fired_at, master, epoch, after_id, schedule_time FROM fire`
+const selectFire = `SELECT source_id, planned_at, due_at, revision, state, reason, instance_id, fired_at, master, epoch, after_id, schedule_time, call_id FROM fire`
 
 func scanFire(scan func(...any) error) (f Fire, err error) {
-	return f, scan(&f.Source, &f.At, &f.Due, &f.Revision, &f.State, &f.Reason, &f.Instance, &f.FiredAt, &f.Master, &f.Epoch, &f.After, &f.ScheduleTime)
+	return f, scan(&f.Source, &f.At, &f.Due, &f.Revision, &f.State, &f.Reason, &f.Instance, &f.FiredAt, &f.Master, &f.Epoch, &f.After, &f.ScheduleTime, &f.Call)
 }
 
 // Fires returns a page of the fires of a schedule that are planned from a moment until before another, the oldest

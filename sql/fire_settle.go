@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/porpoise/porpoise/dag"
@@ -84,6 +85,7 @@ type settler struct {
 	schedules map[int64]Schedule
 	published map[int64]int // versions of workflows
 	running   map[int64][]int64
+	given     map[fireKey]map[string]string // to parameters, by calls
 	replaced  []int64
 }
 
@@ -106,6 +108,9 @@ func (w *settler) settle(ctx context.Context, out *Settlement) error {
 	open, err := w.openFires(ctx)
 	if err != nil {
 		return fmt.Errorf("read fires: %w", err)
+	}
+	if err := w.readGiven(ctx, open); err != nil {
+		return fmt.Errorf("read calls: %w", err)
 	}
 	var fires []*pending
 	var starts []*operation
@@ -182,11 +187,11 @@ func (w *settler) openFires(ctx context.Context) (map[fireKey]Fire, error) {
 		}
 	}
 	out := make(map[fireKey]Fire, len(w.verdicts))
-	err := w.eachPair(ctx, `SELECT source_id, planned_at, due_at, revision, state, open, after_id, schedule_time FROM fire WHERE `, "(source_id, planned_at)", 2, args,
+	err := w.eachPair(ctx, `SELECT source_id, planned_at, due_at, revision, state, open, after_id, schedule_time, call_id FROM fire`+w.s.dial.byPrimary()+` WHERE `, "(source_id, planned_at)", 2, args,
 		func(scan func(...any) error) error {
 			var f Fire
 			var open bool
-			err := scan(&f.Source, &f.At, &f.Due, &f.Revision, &f.State, &open, &f.After, &f.ScheduleTime)
+			err := scan(&f.Source, &f.At, &f.Due, &f.Revision, &f.State, &open, &f.After, &f.ScheduleTime, &f.Call)
 			if open {
 				out[fireKey{f.Source, f.At}] = f
 			}
@@ -214,6 +219,12 @@ func (w *settler) judge(p *pending, v Verdict) {
 		at, key := p.Trigger()
 		st := sch.start(version, at, w.now)
 		st.ID, st.TriggerKey = w.instance, key
+		if given := w.given[fireKey{v.Source, v.At}]; len(given) > 0 {
+			if st.Params = maps.Clone(st.Params); st.Params == nil {
+				st.Params = map[string]string{}
+			}
+			maps.Copy(st.Params, given)
+		}
 		w.instance++
 		p.start = &operation{start: &st}
 	}

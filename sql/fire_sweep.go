@@ -60,10 +60,8 @@ func (s *Store) sumAndDelete(ctx context.Context, b *batch, old []Fire) (n int, 
 		if n += int(met); met == 0 || !known[f.Source] {
 			continue
 		}
-		if f.After != 0 {
-			if _, err := b.tx.(plainTx).ExecContext(ctx, `DELETE FROM schedule_end WHERE source_id = ? AND instance_id = ?`, f.Source, f.After); err != nil {
-				return 0, err
-			}
+		if err := forgetCause(ctx, b.tx.(plainTx), &f); err != nil {
+			return 0, err
 		}
 		day := daySum{f.Source, int64(f.At) / msPerDay, f.State}
 		if fires[day] == 0 {

@@ -115,12 +115,14 @@ func (s *Store) SaveSchedule(ctx context.Context, sch Schedule, match int64) (sa
 		case match > 0 && match != stands.Revision:
 			return fmt.Errorf("it is revision %d: %w", stands.Revision, ErrStale)
 		}
+		if spec != encodeSpec(sch.Spec) || stands.Enabled != sch.Enabled {
+			if err := s.replan(ctx, tx, []int64{stands.ID}, sch.Enabled, now); err != nil {
+				return err
+			}
+		}
 		_, err = tx.ExecContext(ctx, `UPDATE schedule SET name = ?, spec = ?, why = ?, after_workflow = ?, after_states = ?, changed_by = ?, changed_at = ? WHERE id = ?`,
 			sch.Name, encodeSpec(sch.Spec), sch.Why, sch.AfterWorkflow, afterStates(&sch.Spec), sch.ChangedBy, now, stands.ID)
-		if err != nil || spec == encodeSpec(sch.Spec) && stands.Enabled == sch.Enabled {
-			return err
-		}
-		return s.replan(ctx, tx, []int64{stands.ID}, sch.Enabled, now)
+		return err
 	})
 	if err != nil {
 		return Schedule{}, false, fmt.Errorf("save schedule %q: %w", sch.Name, err)
@@ -146,16 +148,23 @@ func (s *Store) insertSchedule(ctx context.Context, tx *sqlTx, sch Schedule) err
 
 // replan raises the revision of schedules whose rows are locked, and makes them be planned anew from a moment on. Open
 // fires before it stay: they are due, or will be by their jitter, and are judged then. Where no master was there to plan
-// for long, what was due since has no row, and gets none: only the document that is replaced could say what it was. The
-// fires of ends stay too, wherever between the moments they stand: those instances have ended.
+// for long, what was due since is skipped here: it must come before the document or a calendar is replaced. The
+// fires of ends and calls stay too, wherever between the moments they stand: those have come already.
 func (s *Store) replan(ctx context.Context, tx *sqlTx, ids []int64, enabled bool, now dag.Millis) error {
+	reason := schedule.ReasonChanged
+	if !enabled {
+		reason = schedule.ReasonPaused
+	}
+	if err := s.skipUnplanned(ctx, tx, ids, reason, now); err != nil {
+		return err
+	}
 	return eachChunk(ids, func(chunk []any) error {
 		_, err := tx.ExecContext(ctx, `UPDATE schedule SET revision = revision + 1, enabled = ?, planned_until = ? WHERE id IN (`+marks(len(chunk))+`)`,
 			append([]any{flag(enabled), now}, chunk...)...)
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM fire WHERE open = 1 AND after_id = 0 AND planned_at >= ? AND source_id IN (`+marks(len(chunk))+`)`, append([]any{now}, chunk...)...)
+		_, err = tx.ExecContext(ctx, `DELETE FROM fire WHERE open = 1 AND after_id = 0 AND call_id = '' AND planned_at >= ? AND source_id IN (`+marks(len(chunk))+`)`, append([]any{now}, chunk...)...)
 		return err
 	})
 }
@@ -286,28 +295,33 @@ func (s *Store) EnableSchedules(ctx context.Context, ids []int64, enabled bool, 
 
 func (s *Store) enableSchedules(ctx context.Context, ids []int64, enabled bool, why, by string) (changed int, err error) {
 	err = s.write(ctx, func(tx *sqlTx) error {
-		now := s.millis()
-		args := []any{flag(!enabled)}
-		for _, id := range ids {
-			args = append(args, id)
-		}
-		var other []int64
-		if err := tx.SelectContext(ctx, &other, `SELECT id FROM schedule WHERE enabled = ? AND id IN (`+marks(len(ids))+`) ORDER BY id`+s.dial.forUpdate(), args...); err != nil {
-			return err
-		}
-		if changed = len(other); changed == 0 {
-			return nil
-		}
-		err := eachChunk(other, func(chunk []any) error {
-			_, err := tx.ExecContext(ctx, `UPDATE schedule SET why = ?, changed_by = ?, changed_at = ? WHERE id IN (`+marks(len(chunk))+`)`, append([]any{why, by, now}, chunk...)...)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		return s.replan(ctx, tx, other, enabled, now)
+		changed, err = s.enable(ctx, tx, ids, enabled, why, by)
+		return err
 	})
 	return changed, err
+}
+
+func (s *Store) enable(ctx context.Context, tx *sqlTx, ids []int64, enabled bool, why, by string) (changed int, err error) {
+	now := s.millis()
+	args := []any{flag(!enabled)}
+	for _, id := range ids {
+		args = append(args, id)
+	}
+	var other []int64
+	if err := tx.SelectContext(ctx, &other, `SELECT id FROM schedule WHERE enabled = ? AND id IN (`+marks(len(ids))+`) ORDER BY id`+s.dial.forUpdate(), args...); err != nil {
+		return 0, err
+	}
+	if len(other) == 0 {
+		return 0, nil
+	}
+	err = eachChunk(other, func(chunk []any) error {
+		_, err := tx.ExecContext(ctx, `UPDATE schedule SET why = ?, changed_by = ?, changed_at = ? WHERE id IN (`+marks(len(chunk))+`)`, append([]any{why, by, now}, chunk...)...)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return len(other), s.replan(ctx, tx, other, enabled, now)
 }
 
 // DeleteSchedule deletes a schedule and what it has planned; ErrNotFound where it is gone. Its instances stay.
@@ -336,11 +350,11 @@ func (s *Store) deleteSchedulesOf(ctx context.Context, tx *sqlTx, workflow int64
 	return s.forgetFires(ctx, tx, ids)
 }
 
-// forgetFires deletes the open fires of schedules that are deleted, the sums, and the ends that they waited for. What had its outcome goes with the
+// forgetFires deletes the open fires of schedules that are deleted, the sums, and the ends and calls that they had. What had its outcome goes with the
 // sweep: it may be very many.
 func (s *Store) forgetFires(ctx context.Context, tx *sqlTx, ids []int64) error {
 	return eachChunk(ids, func(chunk []any) error {
-		for _, text := range []string{`DELETE FROM fire WHERE open = 1 AND source_id IN (`, `DELETE FROM fire_day WHERE source_id IN (`, forgetEnds} {
+		for _, text := range []string{`DELETE FROM fire WHERE open = 1 AND source_id IN (`, `DELETE FROM fire_day WHERE source_id IN (`, forgetEnds, forgetCalls} {
 			if _, err := tx.ExecContext(ctx, text+marks(len(chunk))+`)`, chunk...); err != nil {
 				return err
 			}

@@ -15,7 +15,7 @@ import (
 // EndKey is the trigger key of the instance that a schedule starts at the end of another: one for each of those.
 func EndKey(id, ended int64) string { return fmt.Sprintf("%s:%d", ScheduleKey(id), ended) }
 
-// ScheduleOf returns the schedule that a trigger key is of, by a moment or an end; false where it is of none.
+// ScheduleOf returns the schedule that a trigger key is of, by a moment, an end or a call; false where it is of none.
 func ScheduleOf(key string) (id int64, ok bool) {
 	digits, ok := strings.CutPrefix(key, "s")
 	if !ok {
@@ -28,10 +28,12 @@ func ScheduleOf(key string) (id int64, ok bool) {
 
 // Trigger returns the schedule time and the trigger key of the instance that the fire starts.
 func (f *Fire) Trigger() (dag.Millis, string) {
-	if f.After == 0 {
+	switch {
+	case f.Call != "":
+		return f.At, CallKey(f.Source)
+	case f.After == 0:
 		return f.At, ScheduleKey(f.Source)
-	}
-	if f.ScheduleTime != 0 {
+	case f.ScheduleTime != 0:
 		return f.ScheduleTime, EndKey(f.Source, f.After)
 	}
 	return f.At, EndKey(f.Source, f.After)

@@ -20,6 +20,9 @@ const (
 // they were of. An instance that is run again later tells its listeners no more.
 func (s *Store) sweepDeliveries(ctx context.Context) (n int, err error) {
 	until := s.millis().Add(-deliveryKept)
+	if n, err = s.sweepAlerts(ctx, until); err != nil {
+		return n, fmt.Errorf("delete old alerts: %w", err)
+	}
 	for _, state := range []DeliveryState{DeliveryIdle, DeliveryDead} {
 		lanes, err := s.lanes(ctx, state, until, "", sweptLanes)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/listen"
 	"github.com/porpoise/porpoise/dag/timer"
 )
 
@@ -37,12 +38,19 @@ type FailingTimer struct {
 
 // FinishTimerTasks writes the results of tries that an owner has made, all in one transaction. A result of a task that
 // another one has claimed since counts nothing; dropped says how many there were. A result that is written twice
-// counts once. failing are the timers of which a task has failed.
+// counts once. failing are the timers of which a task has failed; where it is the first in a row, the listeners of the
+// project are alerted.
 func (s *Store) FinishTimerTasks(ctx context.Context, owner string, results []TimerResult) (dropped int, failing []FailingTimer, err error) {
 	slices.SortFunc(results, func(a, b TimerResult) int { return compareKeys(a.TimerKey, b.TimerKey) })
 	keys := make([]TimerKey, len(results))
 	for i := range results {
 		keys[i] = results[i].TimerKey
+	}
+	first := int64(0) // of the ids of alerts
+	if i := slices.IndexFunc(results, func(r TimerResult) bool { return r.State == timer.Failed }); i >= 0 {
+		if first, err = s.NextIDs(ctx, len(results)-i); err != nil {
+			return 0, nil, err
+		}
 	}
 	err = s.write(ctx, func(tx *sqlTx) error {
 		dropped, failing = 0, nil
@@ -65,7 +73,7 @@ func (s *Store) FinishTimerTasks(ctx context.Context, owner string, results []Ti
 		if err := s.addDays(ctx, tx, mine); err != nil {
 			return err
 		}
-		failing, err = s.noteFailures(ctx, tx, mine)
+		failing, err = s.noteFailures(ctx, tx, mine, owner, first)
 		return err
 	})
 	if err != nil {
@@ -129,13 +137,13 @@ func (s *Store) addDays(ctx context.Context, tx *sqlTx, results []TimerResult) e
 }
 
 // noteFailures counts what failed in a row. A success ends the row, whatever order they come in.
-func (s *Store) noteFailures(ctx context.Context, tx *sqlTx, results []TimerResult) ([]FailingTimer, error) {
-	failed, since, healed := map[int64]int{}, map[int64]dag.Millis{}, []int64(nil)
+func (s *Store) noteFailures(ctx context.Context, tx *sqlTx, results []TimerResult, owner string, alertID int64) ([]FailingTimer, error) {
+	failed, since, healed, why := map[int64]int{}, map[int64]dag.Millis{}, []int64(nil), map[int64]string{}
 	for _, r := range results { // of one timer the older ones first
 		switch r.State {
 		case timer.Failed:
 			if failed[r.TimerID]++; failed[r.TimerID] == 1 {
-				since[r.TimerID] = r.PlannedAt
+				since[r.TimerID], why[r.TimerID] = r.PlannedAt, r.Error
 			}
 		case timer.Success:
 			if r.Failing || failed[r.TimerID] > 0 {
@@ -164,7 +172,8 @@ func (s *Store) noteFailures(ctx context.Context, tx *sqlTx, results []TimerResu
 			return nil, fmt.Errorf("note failures of timer %d: %w", id, err)
 		}
 		f := FailingTimer{ID: id}
-		err = tx.QueryRowContext(ctx, `SELECT failures, failing_since FROM timer WHERE id = ?`, id).Scan(&f.Failures, &f.Since)
+		a := Alert{ID: alertID, Kind: listen.TimerFailing, Message: why[id], By: owner, CreatedAt: s.millis()}
+		err = tx.QueryRowContext(ctx, `SELECT failures, failing_since, project_id, name FROM timer WHERE id = ?`, id).Scan(&f.Failures, &f.Since, &a.ProjectID, &a.Subject)
 		if isAbsent(explain(err)) {
 			continue // it was deleted
 		}
@@ -172,6 +181,12 @@ func (s *Store) noteFailures(ctx context.Context, tx *sqlTx, results []TimerResu
 			return nil, err
 		}
 		out = append(out, f)
+		if f.Failures == failed[id] {
+			if err := (&batch{s: s, tx: plainTx{tx}}).alert(ctx, &a); err != nil {
+				return nil, err
+			}
+			alertID++
+		}
 	}
 	return out, nil
 }

@@ -200,6 +200,7 @@ func (a *audit) instance(old, now row, actor string) {
 		a.triggers[trigger] = id
 		a.instances[id] = &instance{id: id, workflow: now.int("workflow_id"), state: state, changed: w.now}
 		w.count.Starts++
+		w.ticker.started(id, now.int("schedule_time"), actor)
 		if epoch := now.int("owner_epoch"); epoch != 0 || now.text("owner") != "" {
 			w.fail("I07", "instance %d begins with owner %q and epoch %d", id, now.text("owner"), epoch)
 		}

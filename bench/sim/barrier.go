@@ -66,7 +66,7 @@ func (b *barrier) session(s *session) {
 }
 
 func (b *barrier) hear(m slot.Message) {
-	for _, e := range b.rule.Step(m, b.n.host.clock()) {
+	for _, e := range b.rule.Step(m, b.n.m.Now()) {
 		b.do(e)
 	}
 	if !b.busy && b.rule.Busy() {

@@ -170,7 +170,7 @@ func openDatabase(w *world) (*database, error) {
 	open.byPath[db.path] = db
 	open.Unlock()
 	db.Store, err = sql.Open(w.ctx, sql.Config{
-		DSN: "sqlite:" + db.path, Relaxed: true, MaxOpen: 1, Alone: true, Now: func() time.Time { return epoch.Add(w.now) },
+		DSN: "sqlite:" + db.path, Relaxed: true, MaxOpen: 1, Alone: true, Now: w.clock,
 	})
 	return db, err
 }

@@ -80,10 +80,12 @@ func (w *world) heal() {
 	w.reg.tell()
 	for _, m := range w.masters {
 		m.host.thaw()
+		m.host.ahead = 0
 		m.up()
 	}
 	for _, n := range w.workers {
 		n.host.thaw()
+		n.host.ahead = 0
 		n.up()
 	}
 }

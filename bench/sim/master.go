@@ -89,6 +89,7 @@ func (n *masterNode) start() {
 	if w.opt.has("clocks_differ") {
 		n.host.offset = w.upTo(20*time.Second) - 10*time.Second
 	}
+	w.misled = w.misled || n.host.offset+n.host.ahead != 0
 	n.proc = n.host.spawn(n.self.String())
 	n.proc.after = n.follow
 	n.m = master.New(master.Config{
@@ -112,11 +113,11 @@ func (n *masterNode) start() {
 	w.every(time.Second, p, "remind", n.parts.Placer.Remind)
 	w.every(schedule.PlanEvery, p, "plan", n.plan)
 	w.after(w.upTo(time.Second), p, "fire", n.fire)
-	w.every(time.Second, p, "attend", func() { n.parts.Super.Attend(w.ctx, n.host.clock()) })
+	w.every(time.Second, p, "attend", func() { n.parts.Super.Attend(w.ctx, n.m.Now()) })
 	w.every(time.Second, p, "lead", n.lead)
 	w.every(supervise.DefaultEvery, p, "supervise", n.supervise)
-	w.every(500*time.Millisecond, p, "sweep", func() { n.parts.Engine.Sweep(n.host.clock()) })
-	w.every(5*time.Second, p, "evict", func() { n.parts.Engine.Evict(n.host.clock()) })
+	w.every(500*time.Millisecond, p, "sweep", func() { n.parts.Engine.Sweep(n.m.Now()) })
+	w.every(5*time.Second, p, "evict", func() { n.parts.Engine.Evict(n.m.Now()) })
 }
 
 // seeMasters is a view of who else is there.
@@ -134,7 +135,7 @@ func (n *masterNode) seeMasters(view registry.View) {
 
 func (n *masterNode) look() {
 	if !n.leaving {
-		n.parts.Failover.Look(n.w.ctx, n.host.clock())
+		n.parts.Failover.Look(n.w.ctx, n.m.Now())
 	}
 }
 
@@ -180,7 +181,7 @@ func (n *masterNode) lead() {
 		return
 	}
 	w.reg.put(supervisorKey, []byte(n.proc.id), n.session.lease)
-	if err := n.parts.Super.Begin(w.ctx, n.host.clock()); err != nil {
+	if err := n.parts.Super.Begin(w.ctx, n.m.Now()); err != nil {
 		w.reg.remove(supervisorKey)
 		return
 	}
@@ -189,7 +190,7 @@ func (n *masterNode) lead() {
 
 // supervise looks for what is stuck.
 func (n *masterNode) supervise() {
-	if n.leads && errors.Is(n.parts.Super.Look(n.w.ctx, n.host.clock()), sql.ErrStale) {
+	if n.leads && errors.Is(n.parts.Super.Look(n.w.ctx, n.m.Now()), sql.ErrStale) {
 		n.w.note("%s supervises no more", n.self)
 		n.leads = false
 	}
@@ -206,7 +207,7 @@ func (n *masterNode) unjoin() {
 
 // ping tries the way to the database.
 func (n *masterNode) ping() {
-	n.m.Pinged(&n.dog, n.host.clock(), n.store.Ping(n.w.ctx))
+	n.m.Pinged(&n.dog, n.m.Now(), n.store.Ping(n.w.ctx))
 	if n.m.Withdrawn() && n.session != nil {
 		n.w.note("%s withdraws", n.self)
 		n.unjoin()
@@ -239,7 +240,7 @@ func (n *masterNode) settle(until time.Duration) {
 		w.after(2*time.Millisecond, n.proc, "quiet", func() { n.settle(until) })
 		return
 	}
-	if len(n.peers) > 0 && n.m.Sure(n.host.clock()) {
+	if len(n.peers) > 0 && n.m.Sure(n.m.Now()) {
 		handed, err := n.parts.Failover.HandOver(w.ctx, n.peers)
 		w.note("%s hands over %d: %v", n.self, handed, err)
 		w.audit.drain(n.proc.id)
@@ -294,8 +295,8 @@ func (n *masterNode) hint() {
 // follow lets the loops of the master go on after something has happened to it.
 func (n *masterNode) follow() {
 	n.flush()
-	if next, some := n.parts.Alarms.Advance(n.host.clock()); some {
-		n.arm(next)
+	if wait, some := n.parts.Alarms.Turn(); some {
+		n.arm(wait)
 	}
 	if n.calm {
 		n.calm = false
@@ -308,8 +309,8 @@ func (n *masterNode) follow() {
 }
 
 // arm asks for an event when the next timer is due.
-func (n *masterNode) arm(next time.Time) {
-	at := next.Sub(epoch) - n.host.offset
+func (n *masterNode) arm(wait time.Duration) {
+	at := n.w.now + max(wait, 0)
 	if n.alarm > n.w.now && n.alarm <= at {
 		return
 	}

@@ -15,7 +15,7 @@ type session struct {
 	p       *proc
 	member  registry.Member
 	lease   *tenure
-	renewed time.Duration // when the newest answered renewal was sent
+	renewed time.Time // when the newest answered renewal was sent, by the clock of the host
 	err     error
 	onLost  func()
 }
@@ -36,7 +36,7 @@ func (e *etcd) join(p *proc, m registry.Member, ttl time.Duration, lost func()) 
 		e.remove(key)
 	}
 	m.Takeover = false
-	s := &session{e: e, p: p, member: m, lease: e.grant(ttl), renewed: e.w.now, onLost: lost}
+	s := &session{e: e, p: p, member: m, lease: e.grant(ttl), renewed: p.host.clock(), onLost: lost}
 	if err := s.write(m); err != nil {
 		return nil, err
 	}
@@ -62,25 +62,27 @@ func (s *session) keep() {
 		if s.err != nil {
 			return
 		}
-		sent := w.now
+		sent := s.p.host.clock()
 		w.after(w.between(time.Millisecond, 20*time.Millisecond), s.p, "renewed", func() { s.answer(sent) })
 		s.keep()
 	})
 	w.after(ttl-registry.Margin(ttl), s.p, "watchdog", func() {
-		if s.err == nil && w.now-s.renewed >= ttl-registry.Margin(ttl) {
+		if s.err == nil && s.p.host.clock().Sub(s.renewed) >= ttl-registry.Margin(ttl) {
 			s.fail(registry.ErrSilent)
 		}
 	})
 }
 
-func (s *session) answer(sent time.Duration) {
+func (s *session) answer(sent time.Time) {
 	switch {
 	case s.err != nil || !s.e.answers(s.p):
 	case s.lease.gone:
 		s.fail(registry.ErrSessionLost)
 	default:
 		s.e.renew(s.lease)
-		s.renewed = max(s.renewed, sent)
+		if sent.After(s.renewed) {
+			s.renewed = sent
+		}
 	}
 }
 
@@ -104,8 +106,8 @@ func (s *session) Update(_ context.Context, m registry.Member) error {
 	return s.write(m)
 }
 
-// LastRenewed implements registry.Session, on the wall clock of the host.
-func (s *session) LastRenewed() time.Time { return epoch.Add(s.renewed + s.p.host.offset) }
+// LastRenewed implements registry.Session.
+func (s *session) LastRenewed() time.Time { return s.renewed }
 
 // TTL implements registry.Session.
 func (s *session) TTL() time.Duration { return s.lease.ttl }

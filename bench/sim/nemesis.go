@@ -98,6 +98,8 @@ func (n *nemesis) strike(class string) {
 		w.net.slow = w.now + n.span()
 	case "runner_breaks":
 		n.breakRunner()
+	case "set_clock":
+		n.setClock()
 	default:
 		return // those that hit single calls count themselves
 	}
@@ -184,6 +186,30 @@ func (n *nemesis) cutOff() {
 	for _, other := range others {
 		n.w.net.sever(host, other, d)
 		n.w.net.sever(other, host, d)
+	}
+}
+
+// setClock sets the clock of a host forward or back, by seconds, minutes or an hour, and mostly right again.
+func (n *nemesis) setClock() {
+	h := n.worker().host
+	if n.rng.IntN(3) > 0 {
+		h = n.master().host
+	}
+	by := []time.Duration{time.Second, 20 * time.Second, 45 * time.Second, 2 * time.Minute, time.Hour}[n.rng.IntN(5)]
+	by = time.Duration(n.rng.Int64N(int64(by)))
+	if n.rng.IntN(4) == 0 {
+		by = time.Hour
+	}
+	if n.rng.IntN(2) == 0 {
+		by = -by
+	}
+	h.set(by)
+	if n.rng.IntN(4) > 0 {
+		n.w.after(n.span()+time.Second, nil, "clock set right", func() {
+			if h.ahead == by {
+				h.set(0)
+			}
+		})
 	}
 }
 

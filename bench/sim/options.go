@@ -14,6 +14,7 @@ var faults = []string{
 	"cut_link", "cut_oneway", "reset_link", "half_open", "cut_registry", "cut_database", "database_down", "database_slow",
 	"database_refuses", "database_forgets", "registry_down", "registry_wiped", "registry_stalls", "lease_lost", "watch_lags",
 	"slow_network", "duplicates", "clocks_differ", "runner_breaks", "leave_master", "cut_worker",
+	"set_clock",
 }
 
 // options are all that a world is made of. They follow from the seed alone, unless who looks for

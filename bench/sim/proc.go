@@ -4,13 +4,17 @@ import (
 	"runtime/debug"
 	"slices"
 	"time"
+
+	"github.com/porpoise/porpoise/internal/clocks"
 )
 
-// host is a machine: its processes share its wall clock's error, and freeze and die with it.
+// host is a machine: its processes share its clocks, and freeze and die with it.
 type host struct {
 	w      *world
 	name   string
-	offset time.Duration // of the wall clock
+	offset time.Duration // of the clock on the wall
+	ahead  time.Duration // by which somebody has set it wrong
+	wrong  bool          // it was set wrong once
 	procs  []*proc
 	frozen time.Duration // until then
 	lapses []lapse       // when it was frozen
@@ -19,8 +23,14 @@ type host struct {
 // lapse is a time during which nothing on a host happened.
 type lapse struct{ from, to time.Duration }
 
-// clock is the wall clock of the host.
-func (h *host) clock() time.Time { return epoch.Add(h.w.now + h.offset) }
+// clock is what time.Now returns on the host: the clock on the wall, which may be set, and the one that nobody sets.
+func (h *host) clock() time.Time { return clocks.Reading(epoch.Add(h.w.now+h.offset+h.ahead), h.w.now) }
+
+// set sets the clock on the wall to be wrong by so much; 0 sets it right.
+func (h *host) set(ahead time.Duration) {
+	h.w.note("the clock of %s is set, it is %v ahead", h.name, h.offset+ahead)
+	h.ahead, h.wrong = ahead, true
+}
 
 // freeze stops all that is on the host; it goes on later as if nothing had been.
 func (h *host) freeze(d time.Duration) {

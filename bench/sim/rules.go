@@ -240,7 +240,7 @@ func (a *audit) budget(r *attemptRow) {
 // delayed holds an attempt against I18: the pause counts from the end of the process before it.
 func (a *audit) delayed(r, before *attemptRow, delay time.Duration) {
 	run := a.w.proof.runs[before.attemptKey]
-	if run == nil || run.outcome == "" || delay == 0 || a.w.opt.has("clocks_differ") {
+	if run == nil || run.outcome == "" || delay == 0 || a.w.misled {
 		return
 	}
 	if waited := a.w.now - run.to; waited < delay {
@@ -261,7 +261,7 @@ func (a *audit) over(r *attemptRow) {
 		w.fail("I16", "%v, and its process: %v", r, run)
 	case r.state == dag.AttemptFailed && r.reason == "exit_code" && (run == nil || run.outcome != "failed"):
 		w.fail("I16", "%v, and its process: %v", r, run)
-	case r.state == dag.AttemptFailed && r.reason == "timeout" && run != nil && !w.opt.has("clocks_differ") && w.now-run.from < t.timeout:
+	case r.state == dag.AttemptFailed && r.reason == "timeout" && run != nil && !w.misled && !run.node.host.wrong && run.node.host.offset == 0 && w.now-run.from < t.timeout:
 		w.fail("I19", "%v after %v of %v", r, w.now-run.from, t.timeout)
 	case run == nil || run.outcome != "":
 	case r.state == dag.AttemptLost:

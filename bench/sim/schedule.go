@@ -32,6 +32,17 @@ func newTicker(w *world) (*ticker, error) {
 	return &ticker{w: w, sch: sch}, err
 }
 
+// earliest is how far before its moment a fire may start: a master fires by its own clock, which may be ahead by what
+// is no leap to it before it has been compared with the database's.
+const earliest = 75 * time.Second
+
+// started holds a new instance against its moment.
+func (t *ticker) started(id, moment int64, by string) {
+	if early := time.UnixMilli(moment).Sub(epoch.Add(t.w.now)); moment > 0 && early > earliest {
+		t.w.fail("I01", "instance %d starts %v before its moment, by %s", id, early, by)
+	}
+}
+
 // stop pauses the schedule, as a person would who wants the cluster to come to rest, but not before what was due so far
 // has been planned: what a pause finds unplanned never gets a row.
 func (t *ticker) stop() error {

@@ -303,7 +303,7 @@ func (n *workerNode) flush() {
 	if !ok {
 		return
 	}
-	at := max(next.Sub(epoch)-n.host.offset, n.w.now+time.Millisecond)
+	at := n.w.now + max(next.Sub(n.host.clock()), time.Millisecond)
 	if n.asleep > n.w.now && n.asleep <= at {
 		return
 	}

@@ -55,6 +55,8 @@ type world struct {
 	layouts *layouts
 
 	healing bool
+	misled  bool  // a master began while its clock was wrong: what it reckons may be, too
+	hand    *host // whose process is at work; nil: the world's own
 	bad     *violation
 	count   counts
 	tokens  int
@@ -106,6 +108,14 @@ func (w *world) every(d time.Duration, p *proc, name string, do func()) {
 		do()
 	}
 	w.after(w.upTo(d), p, name, again)
+}
+
+// clock is what whoever is at work takes for the time.
+func (w *world) clock() time.Time {
+	if w.hand == nil {
+		return epoch.Add(w.now)
+	}
+	return w.hand.clock()
 }
 
 // upTo draws a time below d.
@@ -197,7 +207,11 @@ func (w *world) mark(e event) {
 
 // step does one event. The code under test must not panic, whatever happens to it.
 func (w *world) step(e event) {
+	if e.proc != nil {
+		w.hand = e.proc.host
+	}
 	defer func() {
+		w.hand = nil
 		if r := recover(); r != nil {
 			w.fail("I42", "%s of %v: panic: %v\n%s", e.name, e.proc, r, stack())
 		}

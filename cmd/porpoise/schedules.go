@@ -16,6 +16,8 @@ func when(s client.Schedule) string {
 	switch {
 	case s.After != nil:
 		text = "after " + s.After.Workflow
+	case s.Webhook != nil:
+		text = "call, by " + s.Webhook.Secret
 	case text == "":
 		text = fmt.Sprintf("%d moments", len(s.At))
 	}

@@ -220,9 +220,7 @@ next:
 		}
 		known := make([]string, 0, len(targets))
 		for t := range targets {
-			if !targets[t].field.later {
-				known = append(known, targets[t].field.name)
-			}
+			known = append(known, targets[t].field.name)
 		}
 		d.unknown(key, at, keys.Whose, known)
 	}

@@ -49,7 +49,6 @@ const (
 	CodeOutOfRange   = "out_of_range"   // a number, duration or length outside its range
 	CodeNotInEnum    = "not_in_enum"    // a word that is not one of those listed
 	CodeInvalid      = "invalid"        // a text that does not have the wanted form
-	CodeNotAvailable = "not_available"  // known, but a feature that comes later
 	CodeFormat       = "unknown_format" // a format other than yaml and json was asked for
 )
 

@@ -29,13 +29,11 @@ type field struct {
 	editor  string
 	folded  bool // advanced
 	deep    bool // the value has rules of its own inside
-	later   bool // of type Later
 	rules
 }
 
 // rules are the parts of a rule tag, separated by commas: required, min=, max= (of a
-// number, a duration, a text's bytes, a list's or map's length), enum=a|b, and
-// later=c, words that the language has but this version does not. A number or a
+// number, a duration, a text's bytes, a list's or map's length) and enum=a|b. A number or a
 // duration whose min is above zero is a pointer or has a default: an absent one would
 // look like zero.
 type rules struct {
@@ -43,7 +41,6 @@ type rules struct {
 	min, max  string
 	low, high float64 // min and max in the unit of the field's type
 	enum      []string
-	words     []string // that come later
 }
 
 // structs remembers the tags of the struct types that were asked for, a handful of our
@@ -70,7 +67,7 @@ func readTags(t reflect.Type) []field {
 			continue
 		}
 		fields = append(fields, field{
-			name: name, index: i, deep: isDeep(f.Type), later: f.Type == reflect.TypeFor[Later](),
+			name: name, index: i, deep: isDeep(f.Type),
 			doc: f.Tag.Get("doc"), def: f.Tag.Get("default"), pattern: f.Tag.Get("pattern"),
 			editor: f.Tag.Get("editor"), folded: f.Tag.Get("advanced") == "true",
 			rules: rulesOf(f.Type, f.Tag.Get("rule")),
@@ -88,7 +85,7 @@ func isDeep(t reflect.Type) bool {
 	case reflect.Pointer, reflect.Slice:
 		return isDeep(t.Elem())
 	case reflect.Struct:
-		return t != reflect.TypeFor[Later]()
+		return true
 	default:
 		return false
 	}
@@ -113,8 +110,6 @@ func rulesOf(t reflect.Type, tag string) rules {
 			r.max, r.high = value, bound(t, value)
 		case "enum":
 			r.enum = strings.Split(value, "|")
-		case "later":
-			r.words = strings.Split(value, "|")
 		default:
 			panic("document: rule " + strconv.Quote(part) + " is not known")
 		}
@@ -237,12 +232,6 @@ func (f *field) brokenText(s string) *FieldError {
 		return &FieldError{Code: CodeRequired, Message: Quoted(f.name) + " must not be empty", Args: Args{"key": f.name}}
 	case s == "":
 		return nil
-	case slices.Contains(f.words, s):
-		return &FieldError{
-			Code: CodeNotAvailable, Value: Shown(s),
-			Message: Quoted(s) + " is not available yet: it comes in a later version; now it can be " + oneOf(f.enum),
-			Args:    Args{"allowed": f.enum},
-		}
 	case f.enum != nil && !slices.Contains(f.enum, s):
 		message := Quoted(s) + " is not known here: want " + oneOf(f.enum)
 		if near := Nearest(s, f.enum); near != "" {

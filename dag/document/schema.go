@@ -83,9 +83,6 @@ func (s *Schemas) Object(types ...reflect.Type) Schema {
 	for _, t := range types {
 		for _, f := range fieldsOf(t) {
 			ft := t.Field(f.index).Type
-			if f.later {
-				continue
-			}
 			order += orderStep
 			p := s.property(&f, ft)
 			hint(p, &f, ft)
@@ -224,9 +221,6 @@ func scalarSchema() Schema { return Schema{"type": []string{"string", "number", 
 
 // DescribeDocument describes any scalar.
 func (Text) DescribeDocument(*Schemas) Schema { return scalarSchema() }
-
-// DescribeDocument describes nothing that may be there.
-func (Later) DescribeDocument(*Schemas) Schema { return Schema{"not": Schema{}} }
 
 // DescribeDocument describes the form of ParseDuration; a number may only be zero.
 func (Duration) DescribeDocument(*Schemas) Schema {

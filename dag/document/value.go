@@ -18,14 +18,6 @@ func (t *Text) ReadDocument(d *Decoder, n *Node, at *Path) {
 	*t = Text(n.Text)
 }
 
-// Later stands for a key that is reserved for a feature which comes later.
-type Later struct{}
-
-// ReadDocument refuses the key by name.
-func (*Later) ReadDocument(d *Decoder, n *Node, at *Path) {
-	d.Fail(n, at, CodeNotAvailable, Quoted(at.name)+" is not available yet: it comes in a later version; leave it out")
-}
-
 // ReadDocument reads the form of ParseDuration.
 func (v *Duration) ReadDocument(d *Decoder, n *Node, at *Path) {
 	if n.Kind != String && n.Text != "0" {

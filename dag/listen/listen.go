@@ -34,11 +34,13 @@ const (
 	Approved        Kind = "approved"         // somebody approved a task
 	Rejected        Kind = "rejected"         // somebody rejected a task
 	StopOverdue     Kind = "stop_overdue"     // stopping takes longer than it should
+	ScheduleBroken  Kind = "schedule_broken"  // a schedule can't be planned any more and is paused; of no instance
+	TimerFailing    Kind = "timer_failing"    // a task of a timer failed for good, the first in a row; of no instance
 )
 
 // Kinds lists all kinds.
 func Kinds() []Kind {
-	return []Kind{Submitted, Started, InstanceState, Ended, TaskState, TaskEnded, TaskTimeout, QueueTimeout, WorkflowTimeout, Item, Approved, Rejected, PauseOverdue, StopOverdue}
+	return []Kind{Submitted, Started, InstanceState, Ended, TaskState, TaskEnded, TaskTimeout, QueueTimeout, WorkflowTimeout, Item, Approved, Rejected, PauseOverdue, StopOverdue, ScheduleBroken, TimerFailing}
 }
 
 // ReplyKinds are what a reply tells where its start does not choose.
@@ -93,7 +95,8 @@ type Fact struct {
 	dag.Event
 	Kind     Kind
 	Workflow string
-	Schedule string // that started the instance, "" for none; needed where the filter asks for schedules
+	Schedule string // that started the instance, or that the event is about, "" for none; needed where the filter asks for schedules
+	Timer    string // that the event is about, "" for none
 	TaskName string // "" for the instance itself
 }
 

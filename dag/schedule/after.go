@@ -31,10 +31,8 @@ func (a *After) Names(own string) (project, workflow string) {
 	return own, a.Workflow
 }
 
-// after reads what an end starts. Nothing that is about moments means something together with it: there is no plan of
-// ends, and none of them is late by a clock.
+// after reads what an end starts.
 func (c *compiler) after(s *Spec) {
-	c.plan.after = true
 	project, workflow := s.After.Names("own")
 	switch {
 	case s.After.Workflow == "":
@@ -50,10 +48,24 @@ func (c *compiler) after(s *Spec) {
 			c.fail(at, dag.CodeConflict, string(state), "is there twice")
 		}
 	}
+}
+
+// untimed reads a schedule that no moment fires. Nothing that is about moments means something together with that: there is
+// no plan of ends or calls, and none of them is late by a clock.
+func (c *compiler) untimed(s *Spec) {
+	c.plan.untimed = true
+	field, what := "after", "an end"
+	if s.Webhook != nil {
+		field, what = "webhook", "a call"
+		c.webhook(s)
+	} else {
+		c.after(s)
+	}
 	for _, other := range []struct {
 		field string
 		said  bool
 	}{
+		{"after", s.After != nil && s.Webhook != nil},
 		{"cron", s.Cron != ""},
 		{"dialect", s.Dialect != ""},
 		{"at", len(s.At) > 0},
@@ -64,7 +76,7 @@ func (c *compiler) after(s *Spec) {
 		{"misfire", s.Misfire != nil},
 	} {
 		if other.said {
-			c.fail(other.field, dag.CodeConflict, "", "means nothing where an end fires: leave it out, or after")
+			c.fail(other.field, dag.CodeConflict, "", "means nothing where %s fires: leave it out, or %s", what, field)
 		}
 	}
 }

@@ -28,7 +28,7 @@ type Plan struct {
 	id         int64
 	cron       cron.Expression // where at is nil
 	at         []dag.Millis    // in order, each once
-	after      bool            // ends fire, and no moment does
+	untimed    bool            // ends or calls fire, and no moment does
 	loc        *time.Location
 	start, end dag.Millis // both included; end is never where there is none
 	skip, only []*days
@@ -69,9 +69,9 @@ func (s Spec) CalendarNames() []string {
 // between two fires, 0 for any. It returns everything that is wrong at once, each with its field.
 func (s Spec) Compile(id int64, calendars map[string]Calendar, shortest time.Duration) (*Plan, []dag.FieldError) {
 	c := &compiler{plan: &Plan{id: id, loc: time.UTC}}
-	if s.After != nil {
+	if !s.ByClock() {
 		c.zone(&s)
-		c.after(&s)
+		c.untimed(&s)
 		c.starts(&s)
 		if len(c.wrong) > 0 {
 			return nil, c.wrong
@@ -140,7 +140,7 @@ func (c *compiler) when(s *Spec) {
 	case s.Cron != "" && len(s.At) > 0:
 		c.fail("at", dag.CodeConflict, "", "a schedule has either cron or at")
 	case s.Cron == "" && len(s.At) == 0:
-		c.fail("cron", document.CodeRequired, "", "a schedule needs cron, a list of moments in at, or after")
+		c.fail("cron", document.CodeRequired, "", "a schedule needs cron, a list of moments in at, after or webhook")
 	case s.Dialect != "" && !slices.Contains(cron.Dialects(), s.Dialect):
 		c.fail("dialect", document.CodeNotInEnum, s.Dialect, "want unix or quartz")
 	case s.Dialect != "" && s.Cron == "":

@@ -35,8 +35,8 @@ type Outcome struct {
 }
 
 // Late tells whether a fire that was due at one moment is late at another: it is then for Judge to say what
-// becomes of it. An end is never late: nobody foretold it, and what it starts is wanted whenever a master is there.
-func (p *Plan) Late(due, now dag.Millis) bool { return !p.after && now.Sub(due) > p.grace }
+// becomes of it. An end or a call is never late: nobody foretold it, and what it starts is wanted whenever a master is there.
+func (p *Plan) Late(due, now dag.Millis) bool { return !p.untimed && now.Sub(due) > p.grace }
 
 // Judge says what becomes of late fires, by the moments they were planned for, the oldest first. All that are
 // late together must be given at once: which is the newest counts.

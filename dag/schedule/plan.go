@@ -80,7 +80,7 @@ func (p *Plan) NextOn(after dag.Millis) (Fire, bool) {
 
 // base is Next without start, end and calendars.
 func (p *Plan) base(after dag.Millis) (dag.Millis, bool) {
-	if p.after {
+	if p.untimed {
 		return 0, false
 	}
 	if p.at != nil {
@@ -253,7 +253,7 @@ func (p *Plan) Location() *time.Location { return p.loc }
 
 // Mark says what a change of the clocks has to do with a fire, and with cron.MarkGap the time that the clock left out.
 func (p *Plan) Mark(at dag.Millis) (mark cron.Mark, leftOut string) {
-	if p.at != nil || p.after {
+	if p.at != nil || p.untimed {
 		return "", ""
 	}
 	fires := p.cron.Fires(time.UnixMilli(int64(at)-1), p.loc, 1)

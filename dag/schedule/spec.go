@@ -7,12 +7,13 @@ package schedule
 
 import "github.com/porpoise/porpoise/dag"
 
-// Spec is the document of a schedule. Exactly one of Cron, At and After says when.
+// Spec is the document of a schedule. Exactly one of Cron, At, After and Webhook says when.
 type Spec struct {
 	Cron     string   `json:"cron,omitempty"`     // see package dag/cron
 	Dialect  string   `json:"dialect,omitempty"`  // of Cron: unix or quartz; by the number of fields where it is empty
 	At       []string `json:"at,omitempty"`       // moments on the timezone's clock, or RFC 3339
 	After    *After   `json:"after,omitempty"`    // the end of another workflow
+	Webhook  *Webhook `json:"webhook,omitempty"`  // a signed call
 	Timezone string   `json:"timezone,omitempty"` // IANA name; UTC where it is empty
 	Start    string   `json:"start,omitempty"`    // the first moment that counts, itself included
 	End      string   `json:"end,omitempty"`      // the last moment that counts, itself included
@@ -28,6 +29,9 @@ type Spec struct {
 	OnFailure   dag.OnFailure     `json:"on_failure,omitempty"`
 	DryRun      bool              `json:"dry_run,omitempty"`
 }
+
+// ByClock says that moments fire it, and not ends or calls, which no rule foretells.
+func (s *Spec) ByClock() bool { return s.After == nil && s.Webhook == nil }
 
 // Overlap is what a fire does where an instance of the same schedule has not ended.
 type Overlap string

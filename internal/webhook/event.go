@@ -35,6 +35,8 @@ type Event struct {
 	By            string      `json:"by,omitempty"`
 	Warning       bool        `json:"warning,omitempty"`
 	ScheduleTime  string      `json:"schedule_time,omitempty"`
+	Schedule      string      `json:"schedule,omitempty"` // where it is about one, and no instance
+	Timer         string      `json:"timer,omitempty"`    // likewise
 }
 
 // EventID names an event of an instance; it is the same in every call about it.
@@ -46,6 +48,12 @@ func Moment(at dag.Millis) string {
 		return ""
 	}
 	return at.Time().UTC().Format(layout)
+}
+
+// Alert fills in what a fact says that is about no instance: id names it alone.
+func (e *Event) Alert(id int64, fact *listen.Fact) {
+	e.Tell(id, fact)
+	e.InstanceID, e.Schedule, e.Timer = "", fact.Schedule, fact.Timer
 }
 
 // Tell fills in what the fact says.

@@ -51,6 +51,7 @@ type Store interface {
 	SaveDelivery(ctx context.Context, d sql.Delivery) error
 	ListenerByID(ctx context.Context, id int64) (sql.Listener, error)
 	Instance(ctx context.Context, id int64) (sql.InstanceRow, error)
+	Alert(ctx context.Context, id int64) (sql.Alert, error)
 	ScheduleByID(ctx context.Context, id int64) (sql.Schedule, error)
 	Events(ctx context.Context, instanceID, afterSeq int64, limit int) ([]sql.EventRow, error)
 	SecretsNamed(ctx context.Context, projectID int64, names []string) (map[string]sql.Secret, error)
@@ -261,7 +262,11 @@ func (n *Notifier) tell(ctx context.Context, d sql.Delivery, about *about, fact 
 		}
 	}
 	event := about.event
-	event.Tell(d.InstanceID, fact)
+	if about.alert.ID != 0 {
+		event.Alert(d.InstanceID, fact)
+	} else {
+		event.Tell(d.InstanceID, fact)
+	}
 	if err := failpoint.Hit("notify.send.before"); err != nil {
 		return d, err
 	}
@@ -295,12 +300,20 @@ func (n *Notifier) save(ctx context.Context, d sql.Delivery) error {
 type about struct {
 	listener sql.Listener
 	instance sql.InstanceRow
-	schedule string // that started it, where the filter asks for that
+	alert    sql.Alert // where it is about none
+	schedule string    // that started it, where the filter asks for that
 	secret   []byte
 	event    webhook.Event
 }
 
 func (a *about) fact(row *sql.EventRow) listen.Fact {
+	switch a.alert.Kind {
+	case "":
+	case listen.TimerFailing:
+		return listen.Fact{Event: row.Event, Kind: a.alert.Kind, Timer: a.alert.Subject}
+	default:
+		return listen.Fact{Event: row.Event, Kind: a.alert.Kind, Workflow: a.alert.Workflow, Schedule: a.alert.Subject}
+	}
 	return listen.Fact{Event: row.Event, Kind: listen.KindOf(&row.Event), Workflow: a.instance.Workflow, Schedule: a.schedule, TaskName: row.TaskName}
 }
 
@@ -313,7 +326,12 @@ func (n *Notifier) read(ctx context.Context, d *sql.Delivery) (*about, error) {
 	if a.listener, err = n.Store.ListenerByID(ctx, d.ListenerID); err != nil && !errors.Is(err, sql.ErrNotFound) {
 		return nil, err
 	}
-	if a.instance, err = n.Store.Instance(ctx, d.InstanceID); err != nil && !errors.Is(err, sql.ErrNotFound) {
+	if a.instance, err = n.Store.Instance(ctx, d.InstanceID); errors.Is(err, sql.ErrNotFound) {
+		if a.alert, err = n.Store.Alert(ctx, d.InstanceID); err == nil {
+			a.instance.Project = a.alert.Project
+		}
+	}
+	if err != nil && !errors.Is(err, sql.ErrNotFound) {
 		return nil, err
 	}
 	if id, ok := sql.ScheduleOf(a.instance.TriggerKey); ok && len(a.listener.Filter.Schedules) > 0 {
@@ -370,6 +388,13 @@ func (n *Notifier) named(ctx context.Context, projectID int64, name string) ([]b
 
 // page reads the next events of the instance. The first of all is not in its history.
 func (n *Notifier) page(ctx context.Context, d *sql.Delivery, a *about) ([]sql.EventRow, error) {
+	if a.alert.ID != 0 {
+		if d.Seq >= 0 {
+			return nil, nil
+		}
+		e := dag.Event{Code: dag.EventCode(a.alert.Kind), Task: -1, At: a.alert.CreatedAt, Message: a.alert.Message, By: a.alert.By, Warning: true}
+		return []sql.EventRow{{InstanceID: d.InstanceID, Event: e}}, nil
+	}
 	if d.Seq < 0 {
 		return []sql.EventRow{{InstanceID: d.InstanceID, Event: listen.SubmittedEvent(a.instance.CreatedAt, a.instance.CreatedBy)}}, nil
 	}

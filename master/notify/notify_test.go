@@ -253,6 +253,27 @@ func TestAListenerHearsWhatItsFilterPicks(t *testing.T) {
 	}
 }
 
+func TestAnAlertIsToldOnceAndOfNoInstance(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	n := b.notifier()
+	b.listener("ops", listen.Filter{Events: []listen.Kind{listen.ScheduleBroken}, Schedules: []string{"NIGHTLY"}})
+	b.listener("deaf", listen.Filter{Events: []listen.Kind{listen.Ended}})
+	sch, _, err := b.SaveSchedule(t.Context(), sql.Schedule{WorkflowID: b.workflow.ID, Name: "nightly", Enabled: true, ChangedBy: "ann"}, -1)
+	b.must(err)
+	b.must(b.BreakSchedule(t.Context(), sch, "its timezone is gone", owner))
+	b.turn(n)
+	b.turn(n)
+	calls := b.heard()
+	if len(calls) != 1 || calls[0].path != "/ops" {
+		t.Fatalf("told %+v, want one call", calls)
+	}
+	e := calls[0].Event
+	if e.Event != listen.ScheduleBroken || e.Schedule != "nightly" || e.Workflow != "Daily" || e.Project != "Sales" || e.InstanceID != "" || e.Message != "its timezone is gone" || !e.Warning {
+		t.Errorf("told %+v", e)
+	}
+}
+
 func TestAFailedCallIsRepeatedInOrderAndGivenUpInTheEnd(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

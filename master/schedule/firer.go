@@ -9,6 +9,7 @@ import (
 	"github.com/porpoise/porpoise/dag"
 	rules "github.com/porpoise/porpoise/dag/schedule"
 	"github.com/porpoise/porpoise/internal/failpoint"
+	"github.com/porpoise/porpoise/internal/guard"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -27,6 +28,8 @@ const (
 	// maxDue bounds the fires of one read, and maxSettled those of one transaction: it must not hold up starts of people.
 	maxDue     = 20_000
 	maxSettled = 500
+	// lanes are the transactions of one master at the same time: MySQL works on several, SQLite on one after the other.
+	lanes = 2
 	// maxEnds bounds the ends of other workflows of one read.
 	maxEnds = 2000
 	// compareEvery is how often the clock is compared with the database's.
@@ -40,7 +43,7 @@ type Firer struct {
 	hint chan struct{}
 	mono func() time.Duration // the clock that nobody sets
 
-	mu        sync.Mutex
+	mu        sync.Mutex         // also of the round's instances
 	workflows map[int64]struct{} // for whose ends fires of this master wait
 
 	// Of the loop alone.
@@ -57,10 +60,10 @@ type Firer struct {
 // NewFirer returns a Firer that does nothing before Run.
 func NewFirer(c Config) *Firer {
 	c.Logger = c.Logger.Named("firer")
-	began := time.Now()
+	began := c.Now()
 	return &Firer{
 		Config: c, hint: make(chan struct{}, 1), buckets: map[int64]int{},
-		mono: func() time.Duration { return time.Since(began) },
+		mono: func() time.Duration { return c.Now().Sub(began) },
 	}
 }
 
@@ -117,7 +120,7 @@ func (f *Firer) Once(ctx context.Context) (next dag.Millis, err error) {
 		return again, nil
 	}
 	defer f.Slots.End()
-	r := &round{f, now, owned, epoch}
+	r := &round{Firer: f, now: now, owned: owned, epoch: epoch}
 	if now >= f.read || f.read > now.Add(2*readEvery) { // or the clock was set back
 		f.read = again
 		if err = r.look(ctx); err != nil {
@@ -131,6 +134,13 @@ func (f *Firer) Once(ctx context.Context) (next dag.Millis, err error) {
 	ready := f.due[:n]
 	f.due, f.moments = f.due[n:], f.moments[n:]
 	err = errors.Join(err, r.settle(ctx, ready))
+	// Only now: while fires are due, the instances of those before would take the processors from them.
+	if len(r.started) > 0 {
+		r.Started(r.started)
+	}
+	if len(r.stopped) > 0 {
+		r.Stopped(r.stopped)
+	}
 	next = f.read
 	if len(f.moments) > 0 {
 		next = min(next, f.moments[0])
@@ -162,6 +172,9 @@ func (f *Firer) watch(ctx context.Context, now dag.Millis) {
 		f.Logger.Warn("the clock differs from the database's, schedules fire as early or late", "by", f.trust.off.String())
 	}
 	f.warned = f.trust.warns()
+	if !f.warned && f.Confirmed != nil {
+		f.Confirmed()
+	}
 }
 
 // round is one call of Once.
@@ -170,6 +183,8 @@ type round struct {
 	now   dag.Millis
 	owned []bool
 	epoch int64
+
+	started, stopped []int64 // instances
 }
 
 func (r *round) ours(id int64) bool { return r.owned[id%int64(len(r.owned))] }
@@ -349,9 +364,29 @@ func (r *round) judgeOne(sch *sql.Schedule, plan *rules.Plan, fires []sql.Fire) 
 	return verdicts[:min(len(verdicts), maxVerdicts)]
 }
 
-// settle brings fires to their outcomes, some hundreds at a time. What stands against some holds up no other; they
-// stay open and are read again.
+// settle brings fires to their outcomes, some hundreds at a time, and very many in lanes side by side: all of one
+// schedule are in one lane, in their order. What stands against some holds up no other; they stay open and are read
+// again.
 func (r *round) settle(ctx context.Context, verdicts []sql.Verdict) error {
+	if len(verdicts) <= maxSettled {
+		return r.settleLane(ctx, verdicts)
+	}
+	var of [lanes][]sql.Verdict
+	for _, v := range verdicts {
+		of[v.Source%lanes] = append(of[v.Source%lanes], v)
+	}
+	var wrong [lanes]error
+	var wg sync.WaitGroup
+	for i := range of {
+		wg.Go(func() {
+			wrong[i] = guard.Do(r.Logger, "settlement", func() error { return r.settleLane(ctx, of[i]) })
+		})
+	}
+	wg.Wait()
+	return errors.Join(wrong[:]...)
+}
+
+func (r *round) settleLane(ctx context.Context, verdicts []sql.Verdict) error {
 	var wrong []error
 	for len(verdicts) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -386,12 +421,11 @@ func (r *round) settleAll(ctx context.Context, verdicts []sql.Verdict) error {
 	if err := failpoint.Hit("sched.fire.after"); err != nil {
 		return err
 	}
+	r.mu.Lock()
+	r.started, r.stopped = append(r.started, out.Started...), append(r.stopped, out.Stopped...)
+	r.mu.Unlock()
 	if len(out.Started) > 0 {
-		r.Started(out.Started)
 		r.Logger.Debug("schedules fired", "count", len(out.Started))
-	}
-	if len(out.Stopped) > 0 {
-		r.Stopped(out.Stopped)
 	}
 	return nil
 }

@@ -26,8 +26,8 @@ type Store interface {
 	PlanFires(ctx context.Context, stretches []sql.Stretch) (int, error)
 	// ScheduleCalendars returns the calendars of a project by their folded names.
 	ScheduleCalendars(ctx context.Context, projectID int64) (map[string]rules.Calendar, error)
-	// EnableSchedules pauses a schedule that can't be planned any more.
-	EnableSchedules(ctx context.Context, ids []int64, enabled bool, why, by string) (int, error)
+	// BreakSchedule pauses a schedule that can't be planned any more, with an alert.
+	BreakSchedule(ctx context.Context, sch sql.Schedule, why, by string) error
 	// PlanEnds writes the fires of the ends that schedules wait for.
 	PlanEnds(ctx context.Context, limit int, owns func(id int64) bool) (fires []sql.Verdict, more bool, err error)
 	// DueFires returns the fires that are planned and due between two moments, in order.
@@ -59,7 +59,9 @@ type Config struct {
 	Store  Store
 	Slots  Slots
 	Logger hclog.Logger
-	Now    func() time.Time
+	Now    func() time.Time // the clock on the wall, with a monotonic reading
+	// Confirmed is told, every few seconds, that the database's clock shows the same as this one; nil is nobody.
+	Confirmed func()
 	// Figures count what is done; nil counts nothing.
 	Figures *Figures
 	// Horizon is how far ahead fires have their rows; zero is 10 minutes.
@@ -104,6 +106,5 @@ const maxWhy = 500
 func (c *Config) pause(ctx context.Context, sch *sql.Schedule, broken error) error {
 	c.Logger.Error("schedule paused, it can't be planned", "schedule", sch.ID, "name", sch.Name, "project", sch.Project, "workflow", sch.Workflow, "error", broken)
 	why := []rune("it can't be planned: " + broken.Error())
-	_, err := c.Store.EnableSchedules(ctx, []int64{sch.ID}, false, string(why[:min(len(why), maxWhy)]), c.Master)
-	return err
+	return c.Store.BreakSchedule(ctx, *sch, string(why[:min(len(why), maxWhy)]), c.Master)
 }

@@ -228,6 +228,28 @@ func TestHoursOfSecondsAreCaughtUp(t *testing.T) {
 	}
 }
 
+func TestManyThatAreDueAtOnceFireEachOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 1)
+	const each = 90
+	var made []sql.Schedule
+	for i := range 8 {
+		made = append(made, b.make(fmt.Sprint("tick", i), rules.Spec{Cron: "* * * * * *", Misfire: &rules.Misfire{Policy: rules.RunAll}}))
+	}
+	b.clock = b.clock.Add(each * time.Second)
+	m := b.masters[0]
+	b.run(4 * time.Second)
+	for _, sch := range made {
+		if got := b.outcomes(sch); got["fired"] < each || got["fired"] > each+5 {
+			t.Errorf("schedule %s came to %v, want each second fired", sch.Name, got)
+		}
+	}
+	slices.Sort(m.started)
+	if n := len(slices.Compact(slices.Clone(m.started))); n != len(m.started) || n < 8*each {
+		t.Errorf("the hint named %d instances, %d of them once", len(m.started), n)
+	}
+}
+
 func TestWhatWaitsStartsAtTheEnd(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 2)

@@ -71,10 +71,7 @@ func (w *Wheel[K]) Arm(key K, at int64) {
 	w.entries[key] = e
 	w.place(e)
 	w.mu.Unlock()
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
+	w.Look()
 }
 
 // Disarm forgets key; a key that is not armed is fine.
@@ -100,8 +97,8 @@ func (w *Wheel[K]) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		if next, some := w.Advance(w.clock()); some {
-			timer.Reset(next.Sub(w.clock()))
+		if wait, some := w.Turn(); some {
+			timer.Reset(wait)
 		} else {
 			timer.Stop()
 		}
@@ -111,6 +108,20 @@ func (w *Wheel[K]) Run(ctx context.Context) error {
 		case <-timer.C:
 		case <-w.wake:
 		}
+	}
+}
+
+// Turn is Advance by the wheel's own clock; it returns how long to wait before the next.
+func (w *Wheel[K]) Turn() (wait time.Duration, some bool) {
+	next, some := w.Advance(w.clock())
+	return next.Sub(w.clock()), some
+}
+
+// Look has Run look at its clock, which was set.
+func (w *Wheel[K]) Look() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
 	}
 }
 
@@ -153,15 +164,33 @@ func (w *Wheel[K]) rearm(key K, at int64) {
 func (w *Wheel[K]) advance(now int64) (due []K, next int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if now < w.now {
+		w.back(now)
+	}
 	for {
 		at := w.nextSlot()
 		if at < 0 || at > now {
-			// A clock that stepped back must not move the wheel back with it.
-			w.now = max(w.now, now)
+			w.now = now
 			return due, at
 		}
 		w.now = max(w.now, at)
 		due = w.turn(due)
+	}
+}
+
+// back moves the wheel to an earlier moment with all that is armed: where the clock was set back, what is armed from then
+// on would wait until it is as late again.
+func (w *Wheel[K]) back(now int64) {
+	armed := w.slot
+	w.slot, w.used, w.now = [levels][slots]*entry[K]{}, [levels]uint64{}, now
+	for level := range armed {
+		for _, e := range armed[level] {
+			for e != nil {
+				next := e.next
+				w.place(e)
+				e = next
+			}
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package wheel
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -167,4 +168,27 @@ func TestAPanicOfOneKeyLosesNone(t *testing.T) {
 			t.Errorf("%d keys are armed, want the one of an hour", w.Len())
 		}
 	})
+}
+
+// A wheel that stayed where a wrong clock had taken it would hold up all that is armed until it is as late again.
+func TestAWheelGoesBackWithItsClock(t *testing.T) {
+	t.Parallel()
+	hour := time.Hour.Milliseconds()
+	w := New(nil, func(string) {})
+	w.now = 0
+	w.Arm("before", 2*hour)
+	w.advance(hour)
+	w.Arm("while ahead", hour+1_000)
+	for _, step := range []struct {
+		now  int64
+		want string
+	}{{1_000, ""}, {2_000, "new"}, {hour + 1_000, "while ahead"}, {2 * hour, "before"}} {
+		due, _ := w.advance(step.now)
+		if got := strings.Join(due, " "); got != step.want {
+			t.Errorf("at %d %q came due, want %q", step.now, got, step.want)
+		}
+		if step.now == 1_000 {
+			w.Arm("new", 2_000)
+		}
+	}
 }

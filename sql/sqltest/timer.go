@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/listen"
 	"github.com/porpoise/porpoise/dag/timer"
 	"github.com/porpoise/porpoise/sql"
 )
@@ -203,11 +204,15 @@ func resultsCountOnce(t *testing.T, b *bench) {
 	}
 	result.Tries, result.State = 3, timer.Failed
 	want := []sql.FailingTimer{{ID: made.ID, Failures: 1, Since: claimed.PlannedAt}}
+	ops := b.ears()
 	if dropped, failing, err := b.FinishTimerTasks(b.ctx, "m2:b", []sql.TimerResult{result}); err != nil || dropped != 0 || !slices.Equal(failing, want) {
 		t.Errorf("failed: dropped %d, %+v, %v, want %+v", dropped, failing, err, want)
 	}
 	if dropped, failing, err := b.FinishTimerTasks(b.ctx, "m2:b", []sql.TimerResult{result}); err != nil || dropped != 1 || len(failing) != 0 {
 		t.Errorf("the same again: dropped %d, %+v, %v", dropped, failing, err)
+	}
+	if a := b.alerts(ops); len(a) != 1 || a[0].Kind != listen.TimerFailing || a[0].Subject != made.Name || a[0].ProjectID != b.project.ID || a[0].Message != result.Error {
+		t.Errorf("alerts are %+v, want one of the first failure", a)
 	}
 	if task := b.tasksOf(made.ID)[0]; task.State != timer.Failed || task.Tries != 3 || task.Status != 503 || task.Error == "" || task.ClaimedBy != "m2:b" {
 		t.Errorf("the task: %+v", task)

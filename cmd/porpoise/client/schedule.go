@@ -50,6 +50,7 @@ type Fire struct {
 	Master     string         `json:"master,omitempty"`
 	Epoch      int64          `json:"epoch,omitempty"`
 	AfterID    string         `json:"after_instance_id,omitempty"` // the instance whose end it is
+	Call       string         `json:"call,omitempty"`              // the call whose fire it is
 }
 
 // ScheduleProof adds up what became of a schedule's fires.

@@ -34,6 +34,9 @@ var targets = []target{
 	simulated("dag", reports),
 	simulated("worker", control),
 	simulated("worker/lease", leases),
+	simulated("master", steady),
+	simulated("master/wheel", wheels),
+	simulated("master/schedule", firers),
 }
 
 // simulated are bugs in a package that only the simulator of whole clusters is to catch.

@@ -62,6 +62,19 @@ var control = []mutant{
 	{"an attempt without a lease begins", "accept.go", `case !c.mayRun(node):`, `case false:`},
 }
 
+var steady = []mutant{
+	{"a master goes by the clock on the wall", "clock.go", `return base.Add(c.wall().Sub(*base))`, `return base.Add(c.wall().Round(0).Sub(base.Round(0)))`},
+}
+
+var wheels = []mutant{
+	{"a wheel stays where a wrong clock has taken it", "wheel.go", `		w.back(now)`, `		now = w.now`},
+}
+
+var firers = []mutant{
+	{"a clock that has leapt fires on", "clock.go", `return t.known && !t.jumped && t.off.Abs() <= skewStop`, `return t.known`},
+	{"an hour of fires is due by a leap", "clock.go", `		t.jumped, jumped = true, true`, `		t.jumped, jumped = false, false`},
+}
+
 var leases = []mutant{
 	{"a lease is longer than masters wait", "lease.go", `return newest + Length`, `return newest + 2*Length`},
 }

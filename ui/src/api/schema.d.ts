@@ -312,6 +312,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/hooks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fire a schedule by a signed call; 200 says that the call came before
+         * @description Open to everybody.
+         */
+        post: operations["call-schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances": {
         parameters: {
             query?: never;
@@ -3264,6 +3284,8 @@ export interface components {
              * @example 2026-11-21T12:00:00.000Z
              */
             at: string;
+            /** @description The call whose fire it is, as its sender calls it. */
+            call?: string;
             /**
              * Format: date-time
              * @description The moment and its jitter.
@@ -3956,6 +3978,8 @@ export interface components {
             start?: string;
             /** @description Whose clock all of this is about, as an IANA name such as Europe/Berlin; absent is UTC. */
             timezone?: string;
+            /** @description Fires when somebody calls POST /hooks/{id} with a signature, instead of cron. Nothing else that is about moments goes with it but timezone. */
+            webhook?: components["schemas"]["ScheduleWebhook"];
             /** @description For tasks that name none. */
             worker_group?: string;
             workflow: string;
@@ -4186,6 +4210,8 @@ export interface components {
             start?: string;
             /** @description Whose clock all of this is about, as an IANA name such as Europe/Berlin; absent is UTC. */
             timezone?: string;
+            /** @description Fires when somebody calls POST /hooks/{id} with a signature, instead of cron. Nothing else that is about moments goes with it but timezone. */
+            webhook?: components["schemas"]["ScheduleWebhook"];
             /** @description For tasks that name none. */
             worker_group?: string;
             /** @description Check it against this workflow too: its parameters, and that a version is published. */
@@ -4409,6 +4435,8 @@ export interface components {
             start?: string;
             /** @description Whose clock all of this is about, as an IANA name such as Europe/Berlin; absent is UTC. */
             timezone?: string;
+            /** @description Fires when somebody calls POST /hooks/{id} with a signature, instead of cron. Nothing else that is about moments goes with it but timezone. */
+            webhook?: components["schemas"]["ScheduleWebhook"];
             /** @description For tasks that name none. */
             worker_group?: string;
         };
@@ -4783,6 +4811,8 @@ export interface components {
             start?: string;
             /** @description Whose clock all of this is about, as an IANA name such as Europe/Berlin; absent is UTC. */
             timezone?: string;
+            /** @description Fires when somebody calls POST /hooks/{id} with a signature, instead of cron. Nothing else that is about moments goes with it but timezone. */
+            webhook?: components["schemas"]["ScheduleWebhook"];
             /** @description Where it is not enabled: why it was paused. */
             why?: string;
             /** @description For tasks that name none. */
@@ -4879,6 +4909,8 @@ export interface components {
             start?: string;
             /** @description Whose clock all of this is about, as an IANA name such as Europe/Berlin; absent is UTC. */
             timezone?: string;
+            /** @description Fires when somebody calls POST /hooks/{id} with a signature, instead of cron. Nothing else that is about moments goes with it but timezone. */
+            webhook?: components["schemas"]["ScheduleWebhook"];
             /** @description Where it is not enabled: why it was paused. */
             why?: string;
             /** @description For tasks that name none. */
@@ -4957,6 +4989,14 @@ export interface components {
             unexpected: string[];
             /** @description Why the rows, or some of them, were not compared. */
             why?: string;
+        };
+        ScheduleWebhook: {
+            /** @description Values of declared parameters from the body: the parameter's name to the path of a field, such as release.day; a number counts into a list. */
+            params?: {
+                [key: string]: string;
+            };
+            /** @description The name of the secret, of the project or of all projects, that signs the calls. */
+            secret: string;
         };
         Secret: {
             /** @description Tasks of every project see it, but where their project has one of that name. */
@@ -5145,6 +5185,26 @@ export interface components {
              * @example 2026-11-21T12:00:00.000Z
              */
             since?: string;
+        };
+        TakenCall: {
+            /**
+             * Format: date-time
+             * @description The schedule time, and the moment of the fire in the ledger.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            at: string;
+            /**
+             * @description The instance that it started; absent where it started none.
+             * @example 42
+             */
+            instance_id?: string;
+            /** @description The rule that it was skipped by. */
+            reason?: string;
+            /**
+             * @description fired; waiting for the end of the instance before it; or skipped by the schedule's overlap policy.
+             * @enum {string}
+             */
+            state: "waiting" | "fired" | "skipped" | "missed" | "duplicate";
         };
         Task: {
             /**
@@ -7009,6 +7069,116 @@ export interface operations {
             };
             /** @description Conflict */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "call-schedule": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description What the sender calls this call: one that comes again has the same. Required. */
+                "Porpoise-Event"?: string;
+                /** @description Seconds since 1970, at most 5 minutes from now. Required. */
+                "Porpoise-Timestamp"?: string;
+                /** @description v1= and, in hex, the HMAC-SHA256 of the timestamp, a dot and the body, by the schedule's secret. Required. */
+                "Porpoise-Signature"?: string;
+            };
+            path: {
+                /** @description The schedule's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TakenCall"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -19,9 +19,6 @@ export function textsOf(x: unknown): string[] {
   return Array.isArray(x) ? x.filter((v): v is string => typeof v === "string") : [];
 }
 
-// Keys that the server knows, and answers with "not available yet".
-const later = new Set(["concurrency", "task_group"]);
-
 /** numberForm is a number as JSON writes it: YAML's other forms are texts to the server. */
 const numberForm = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
@@ -45,7 +42,7 @@ export class Shapes {
       const at = [...path, entry.key];
       const own = properties[entry.key];
       if (isSchema(own)) this.value(entry.value, own, at, required(schema, entry.key));
-      else if (!open && schema.additionalProperties === false && !later.has(entry.key)) this.add(at, "unknown_field", entry.key);
+      else if (!open && schema.additionalProperties === false) this.add(at, "unknown_field", entry.key);
       else if (isSchema(schema.additionalProperties)) this.value(entry.value, schema.additionalProperties, at);
     }
     for (const key of textsOf(schema.required)) if (!entryOf(node, key)) this.add([...path, key], "required");

@@ -64,7 +64,6 @@ export const text = {
   "text.p.not_in_enum": "{{field}} is “{{value}}”: want one of {{allowed}}",
   "text.p.not_in_enum.bare": "{{field}} is none of the allowed values",
   "text.p.invalid": "{{field}} does not have the wanted form: {{message}}",
-  "text.p.not_available": "{{field}} is not available yet",
   "text.p.conflict": "keys that exclude each other: {{message}}",
   "text.p.unknown_type": "there is no task type “{{value}}”",
   "text.p.unknown_task": "there is no task “{{value}}”",

@@ -65,7 +65,6 @@ export const text: Record<keyof typeof en, string> = {
   "text.p.not_in_enum": "{{field}} 的值“{{value}}”不在允许范围内：{{allowed}}",
   "text.p.not_in_enum.bare": "{{field}} 的值不在允许范围内",
   "text.p.invalid": "{{field}} 的格式不正确：{{message}}",
-  "text.p.not_available": "{{field}} 尚不可用，将在以后的版本中提供",
   "text.p.conflict": "存在互相排斥的键：{{message}}",
   "text.p.unknown_type": "没有名为“{{value}}”的任务类型",
   "text.p.unknown_task": "没有名为“{{value}}”的任务",
