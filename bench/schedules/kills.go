@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	stdsql "database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -73,13 +74,23 @@ func (b *bed) prove(ctx context.Context, l *lateness, rules map[moment]bool, fro
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
+	unended := b.succeeded(ctx, db, until)
+	got, err := readLedger(ctx, db, from, until)
+	if err != nil {
+		return errors.Join(unended, err)
+	}
+	l.late = got.late()
+	progress("%d fires, %d instances, %d by the rules", len(got.fires), len(got.starts), len(rules))
+	return errors.Join(unended, got.holds(rules))
+}
+
+// succeeded waits until all instances of the moments before one have.
+func (b *bed) succeeded(ctx context.Context, db *stdsql.DB, until dag.Millis) error {
 	for limit := time.Now().Add(settled); ; {
 		var n int
-		if err := db.QueryRowContext(ctx, `SELECT COUNT(*) FROM workflow_instance WHERE state <> 'success' AND schedule_time < ?`, until).Scan(&n); err != nil {
+		err := db.QueryRowContext(ctx, `SELECT COUNT(*) FROM workflow_instance WHERE state <> 'success' AND schedule_time < ?`, until).Scan(&n)
+		if err != nil || n == 0 {
 			return err
-		}
-		if n == 0 {
-			break
 		}
 		if time.Now().After(limit) {
 			return fmt.Errorf("%d instances have not succeeded after %s", n, settled)
@@ -88,13 +99,6 @@ func (b *bed) prove(ctx context.Context, l *lateness, rules map[moment]bool, fro
 			return err
 		}
 	}
-	got, err := readLedger(ctx, db, from, until)
-	if err != nil {
-		return err
-	}
-	l.late = got.late()
-	progress("%d fires, %d instances, %d by the rules", len(got.fires), len(got.starts), len(rules))
-	return got.holds(rules)
 }
 
 // kills kills the owner of the fires that are next, around their moment, and starts it again, until a moment.

@@ -1,6 +1,9 @@
 package main
 
-import "strings"
+import (
+	"maps"
+	"strings"
+)
 
 // onlyOwnersWrite is I06: an epoch never falls; who writes an instance is the node that
 // owns it before or after the write; and a task's row is only written by the connection
@@ -13,11 +16,11 @@ func onlyOwnersWrite(r *report) {
 			switch {
 			case a.Op == "D":
 			case a.Table == "workflow_instance":
-				last = a
-				if a.Op == "U" {
+				if a.Op == "U" && !completes(last, a) {
 					r.look()
 					r.actor(in, a)
 				}
+				last = a
 			case last == nil || a.Who != last.Who || a.Conn != last.Conn && !extends(a):
 				proof := []string{clip(a.text)}
 				if last != nil {
@@ -32,6 +35,12 @@ func onlyOwnersWrite(r *report) {
 			}
 		}
 	}
+}
+
+// completes says that a write is that of who has just inserted the row, and changes nothing that is copied: an instance of a
+// schedule is made by a master, who also marks whether anybody is to be told of it.
+func completes(last, a *write) bool {
+	return last != nil && last.Op == "I" && last.Table == a.Table && last.Who == a.Who && last.Conn == a.Conn && maps.Equal(a.old, a.new)
 }
 
 // extends says that a write gives an attempt more time and changes nothing else.

@@ -129,3 +129,25 @@ func TestEachBrokenLedgerIsSeen(t *testing.T) {
 		}
 	}
 }
+
+func TestWhoMakesAnInstanceMayMarkIt(t *testing.T) {
+	t.Parallel()
+	made := with(instanceRow, "id", 80, "trigger_key", "s50")
+	for name, c := range map[string]struct {
+		who   string
+		after map[string]any
+		want  bool
+	}{
+		"a mark of its maker":     {"master-1", made, true},
+		"a mark of somebody else": {"master-2", made, false},
+		"a state by its maker":    {"master-1", with(made, "state", "stopping"), false},
+	} {
+		s := good()
+		s.write(5000, "master-1", "workflow_instance", nil, made)
+		s.write(5000, c.who, "workflow_instance", made, c.after)
+		v := told(t, s)
+		if got := !slices.ContainsFunc(v.Violations, func(v Violation) bool { return v.Promise == "I06" }); got != c.want {
+			t.Errorf("%s: I06 held %t, want %t: %+v", name, got, c.want, v.Violations)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/porpoise/porpoise/dag"
 	rules "github.com/porpoise/porpoise/dag/schedule"
 	"github.com/porpoise/porpoise/internal/failpoint"
+	"github.com/porpoise/porpoise/internal/guard"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -377,7 +378,9 @@ func (r *round) settle(ctx context.Context, verdicts []sql.Verdict) error {
 	var wrong [lanes]error
 	var wg sync.WaitGroup
 	for i := range of {
-		wg.Go(func() { wrong[i] = r.settleLane(ctx, of[i]) })
+		wg.Go(func() {
+			wrong[i] = guard.Do(r.Logger, "settlement", func() error { return r.settleLane(ctx, of[i]) })
+		})
 	}
 	wg.Wait()
 	return errors.Join(wrong[:]...)

@@ -136,15 +136,26 @@ func begin(ctx context.Context, c Config) (*Load, error) {
 // Workflows lists the shapes that are started.
 func (l *Load) Workflows() []Shape { return l.shapes }
 
+// must makes a call and wants it to be done.
 func (l *Load) must(ctx context.Context, method, path, kind, body string) error {
-	a := l.call(ctx, method, 0, path, kind, body, "")
-	if a.err != nil {
-		return a.err
+	_, err := l.patiently(ctx, method, path, kind, body)
+	return err
+}
+
+// patiently repeats what may be said twice until it has an answer: a part may end by a failpoint before the load begins.
+func (l *Load) patiently(ctx context.Context, method, path, kind, body string) (answer, error) {
+	for end, try := time.Now().Add(tryFor), 0; ; try++ {
+		a := l.call(ctx, method, try, path, kind, body, "")
+		err := a.err
+		if err == nil && a.status >= http.StatusBadRequest {
+			err = fmt.Errorf("%s %s: %d %s", method, path, a.status, a.body)
+		}
+		later := a.err != nil || a.status >= http.StatusInternalServerError || a.status == http.StatusTooManyRequests
+		if err == nil || !later || time.Now().After(end) || ctx.Err() != nil {
+			return a, err
+		}
+		time.Sleep(pauseBetween)
 	}
-	if a.status >= http.StatusBadRequest {
-		return fmt.Errorf("%s %s: %d %s", method, path, a.status, a.body)
-	}
-	return nil
 }
 
 // answer is what a call gave.

@@ -3,7 +3,6 @@ package load
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -71,10 +70,13 @@ func (l *Load) listen(ctx context.Context) error {
 	}
 	const timers = "/api/timer/v1"
 	timer := fmt.Sprintf(`{"app": "%s", "name": "each second", "cron": "* * * * * *", "notifyHTTPParam": {"url": "%s/timer", "method": "POST", "body": "{}"}}`, project, l.receiver.url)
-	made := l.call(ctx, http.MethodPost, 0, timers+"/def", "application/json", timer, "")
+	made, err := l.patiently(ctx, http.MethodPost, timers+"/def", "application/json", timer)
+	if err != nil {
+		return err
+	}
 	var of struct{ ID int64 }
-	if err := errors.Join(made.err, json.Unmarshal(made.body, &of)); err != nil || of.ID == 0 {
-		return fmt.Errorf("make a timer: %d %s: %w", made.status, made.body, err)
+	if err := json.Unmarshal(made.body, &of); err != nil {
+		return fmt.Errorf("make a timer: %s: %w", made.body, err)
 	}
 	return l.must(ctx, http.MethodPost, timers+"/enable", "application/json", fmt.Sprintf(`{"app": "%s", "id": "%d"}`, project, of.ID))
 }

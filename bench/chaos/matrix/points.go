@@ -30,7 +30,7 @@ func points() []point {
 		{name: "outbox.send", nth: 9},
 		{name: "shim.spawn", nth: 4},
 		{name: "shim.exitrec", nth: 4},
-		{name: "sched.plan", nth: 2},
+		{name: "sched.plan"},
 		{name: "sched.fire", nth: 4},
 		{name: "ring.claim", nth: 4},
 		{name: "ring.save", nth: 4},
