@@ -307,11 +307,10 @@ type about struct {
 }
 
 func (a *about) fact(row *sql.EventRow) listen.Fact {
-	switch a.alert.Kind {
-	case "":
-	case listen.TimerFailing:
+	if a.alert.Kind == listen.TimerFailing {
 		return listen.Fact{Event: row.Event, Kind: a.alert.Kind, Timer: a.alert.Subject}
-	default:
+	}
+	if a.alert.ID != 0 {
 		return listen.Fact{Event: row.Event, Kind: a.alert.Kind, Workflow: a.alert.Workflow, Schedule: a.alert.Subject}
 	}
 	return listen.Fact{Event: row.Event, Kind: listen.KindOf(&row.Event), Workflow: a.instance.Workflow, Schedule: a.schedule, TaskName: row.TaskName}

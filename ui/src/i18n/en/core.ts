@@ -170,6 +170,9 @@ export const core = {
   "reason.delayed": "waits for the end of its delay",
   "reason.queue_timeout": "no worker took it in time",
   "reason.cached": "took over what an earlier success gave",
+  "reason.artifact_missing": "it did not leave a file that it declares",
+  "reason.artifact_refused": "it left a file that can't be kept",
+  "reason.input_missing": "a file that it uses is not there",
 
   "today.title": "Today",
   "today.failed": "Failed in the last 24 hours",

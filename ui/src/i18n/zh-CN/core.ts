@@ -171,6 +171,9 @@ export const core: Record<keyof typeof en, string> = {
   "reason.delayed": "等待延迟结束",
   "reason.queue_timeout": "没有 worker 及时接收",
   "reason.cached": "沿用了先前成功的结果",
+  "reason.artifact_missing": "没有留下它声明的文件",
+  "reason.artifact_refused": "留下的文件无法保存",
+  "reason.input_missing": "它使用的文件不存在",
 
   "today.title": "今日",
   "today.failed": "最近 24 小时失败",
