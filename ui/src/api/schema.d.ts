@@ -3885,7 +3885,7 @@ export interface components {
             url: string;
         };
         ListenerFilter: {
-            /** @description Kinds of events: submitted, started, instance_state, ended, task_state, task_ended, task_timeout, workflow_timeout, approved, rejected, pause_overdue, stop_overdue. */
+            /** @description Kinds of events: submitted, started, instance_state, ended, task_state, task_ended, task_timeout, workflow_timeout, approved, rejected, pause_overdue, stop_overdue, schedule_broken, timer_failing. */
             events?: string[] | null;
             /** @description Reasons of states. */
             reasons?: string[] | null;
@@ -4495,6 +4495,8 @@ export interface components {
         };
         PutSchedulesBody: {
             schedules: components["schemas"]["NamedSchedule"][];
+            /** @description true saves them in one transaction: all or, whatever comes between, none. Else all are checked, and then saved one by one. */
+            together?: boolean;
         };
         PutTaskGroupBody: {
             description?: string;
