@@ -15,7 +15,7 @@ import { useSay } from "./i18n";
 import { ErrorView } from "./parts/ErrorView";
 import { editorSearch, instanceSearch, instancesSearch } from "./search";
 import { membersSearch, profileSearch, projectsSearch, workflowsSearch } from "./searchAccount";
-import { scheduleSearch, schedulesSearch, workflowSearch } from "./searchSchedule";
+import { scheduleSearch, schedulesSearch, timersSearch, workflowSearch } from "./searchSchedule";
 import { useSettings } from "./settings";
 import { Person } from "./shell/me";
 import { Shell } from "./shell/Shell";
@@ -153,8 +153,27 @@ const schedule = createRoute({
   validateSearch: scheduleSearch,
   component: lazyRouteComponent(() => import("./pages/SchedulePage"), "SchedulePage"),
 });
+const timers = createRoute({
+  getParentRoute: () => root,
+  path: "/p/$project/timers",
+  validateSearch: timersSearch,
+  component: lazyRouteComponent(() => import("./pages/TimersPage"), "TimersPage"),
+});
 
-const tree = root.addChildren([today, instances, projects, members, profile, workflows, workflow, editor, instance, schedules, schedule]);
+const tree = root.addChildren([
+  today,
+  instances,
+  projects,
+  members,
+  profile,
+  workflows,
+  workflow,
+  editor,
+  instance,
+  schedules,
+  schedule,
+  timers,
+]);
 
 /** makeRouter makes the router; its routes ask for their data through the client. */
 export function makeRouter(client: QueryClient) {

@@ -110,7 +110,7 @@ function lines(v: string | undefined): string | undefined {
   return v !== undefined && /^[1-9]\d*(-[1-9]\d*)?$/.test(v) ? v : undefined;
 }
 
-export const hubTabs = ["overview", "runs", "schedules", "versions", "definition"] as const;
+export const hubTabs = ["overview", "runs", "schedules", "backfills", "versions", "definition"] as const;
 
 export const diffViews = ["fields", "graph", "text"] as const;
 

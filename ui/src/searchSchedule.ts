@@ -58,3 +58,13 @@ export function scheduleSearch(raw: Raw): ScheduleSearch {
     do: oneOf(raw, "do", scheduleActs),
   };
 }
+
+export interface TimersSearch {
+  q?: string; // what the list is filtered by
+  id?: string; // the timer that is open
+}
+
+export function timersSearch(raw: Raw): TimersSearch {
+  const id = text(raw, "id", 19);
+  return { q: text(raw, "q"), id: id !== undefined && /^[1-9]\d*$/.test(id) ? id : undefined };
+}

@@ -33,7 +33,7 @@ async function clean(page, check, name) {
 
 export const journeys = {
   "25: every day at 02:30 in Berlin in words; the change of the clocks is marked; pause and resume": async ({ server, visit, check }) => {
-    const page = await ready(server, visit);
+    const page = await ready(server, visit, { refused: [412] });
     await page.getByRole("heading", { name: "No schedule yet" }).waitFor();
     await clean(page, check, "no schedules");
     await page.getByRole("button", { name: "New schedule" }).click();

@@ -33,14 +33,17 @@ export const schedulesQuery = (project: string, workflow?: string) =>
     refetchInterval: 15_000,
   });
 
-/** scheduleQuery reads one with its next hundred fires. */
+/** askedNext is how many of its next fires come with a schedule: the most that the server gives. */
+export const askedNext = 100;
+
+/** scheduleQuery reads one with its next fires. */
 export const scheduleQuery = (path: ScheduleAt) =>
   queryOptions({
     queryKey: ["schedule", path],
     queryFn: ({ signal }) =>
       answer(
         api.GET("/projects/{project}/workflows/{workflow}/schedules/{schedule}", {
-          params: { path: { ...path }, query: { n: 100 } },
+          params: { path: { ...path }, query: { n: askedNext } },
           signal,
         }),
       ),

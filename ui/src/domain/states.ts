@@ -38,6 +38,11 @@ const looks: Record<string, Look> = {
   disabled: look("skipped", "slash", "dashed"),
   lost: look("retry", "question"),
   returned: look("queued", "loop", "ring"),
+  // firings of timers
+  calling: look("running", "play", "ring"),
+  retry: look("retry", "loop"),
+  // dates of backfills
+  cancelled: look("killed", "square", "ring"),
   // fires of schedules
   planned: look("queued", "hourglass", "ring"),
   fired: look("success", "check"),

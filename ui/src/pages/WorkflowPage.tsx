@@ -16,12 +16,14 @@ import { VersionsTab } from "../versions/VersionsTab";
 
 const GraphView = lazy(() => import("../graph/GraphView").then((m) => ({ default: m.GraphView })));
 const SchedulesPanel = lazy(() => import("../schedule/SchedulesPanel").then((m) => ({ default: m.SchedulesPanel })));
+const BackfillsPanel = lazy(() => import("../backfill/BackfillsPanel").then((m) => ({ default: m.BackfillsPanel })));
 const route = getRouteApi("/p/$project/w/$workflow");
 const mayRun = new Set(["operator", "editor", "owner", "admin"]);
 const words = {
   overview: "hub.overview",
   runs: "hub.runs",
   schedules: "hub.schedules",
+  backfills: "hub.backfills",
   versions: "hub.versions",
   definition: "hub.definition",
 } as const;
@@ -69,7 +71,12 @@ export function WorkflowPage() {
         </Button>
       </div>
       {w.description && <p className="about">{w.description}</p>}
-      <Tabs value={tab} onChange={(v) => set({ tab: hubTabs.find((x) => x === v) })} keepMounted={false} className="tabs">
+      <Tabs
+        value={tab}
+        onChange={(v) => set({ tab: hubTabs.find((x) => x === v), new: undefined, id: undefined, do: undefined })}
+        keepMounted={false}
+        className="tabs"
+      >
         <Tabs.List aria-label={w.name}>
           {hubTabs.map((x) => (
             <Tabs.Tab key={x} value={x}>
@@ -86,6 +93,11 @@ export function WorkflowPage() {
         <Tabs.Panel value="schedules">
           <Suspense fallback={<SkeletonRows />}>
             <SchedulesPanel project={project} workflow={name} search={search} set={set} />
+          </Suspense>
+        </Tabs.Panel>
+        <Tabs.Panel value="backfills">
+          <Suspense fallback={<SkeletonRows />}>
+            <BackfillsPanel project={project} workflow={name} search={search} set={set} />
           </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="versions">

@@ -2,7 +2,7 @@ import { TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { CalendarClock, Plus, Search, Users } from "lucide-react";
+import { AlarmClock, CalendarClock, Plus, Search, Users } from "lucide-react";
 import { exportWorkflow } from "../account/definition";
 import { matching } from "../account/matching";
 import { useFresh } from "../account/useFresh";
@@ -45,6 +45,9 @@ export function WorkflowsPage() {
         <h1>{t("workflows.title", { project })}</h1>
         <Link to="/p/$project/schedules" params={{ project }} className="button-link push">
           <CalendarClock size={13} aria-hidden="true" /> {t("schedules.title")}
+        </Link>
+        <Link to="/p/$project/timers" params={{ project }} className="button-link">
+          <AlarmClock size={13} aria-hidden="true" /> {t("timers.title")}
         </Link>
         <Link to="/p/$project/members" params={{ project }} className="button-link">
           <Users size={13} aria-hidden="true" /> {t("account.projects.members")}

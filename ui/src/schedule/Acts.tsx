@@ -50,7 +50,7 @@ interface Props {
 /** ScheduleActs are the dialogs about one schedule. */
 export function ScheduleActs({ schedule, act, onClose, onDeleted }: Props) {
   const { t } = useSay();
-  const reread = useReread();
+  const client = useQueryClient();
   const close = { "aria-label": t("common.close") };
   return (
     <>
@@ -81,7 +81,8 @@ export function ScheduleActs({ schedule, act, onClose, onDeleted }: Props) {
           tell(t("schedules.deleted", { name }));
           onClose();
           onDeleted?.();
-          reread();
+          // Its own page, which is being left, must not ask for what is gone.
+          void client.invalidateQueries({ queryKey: ["schedules"] });
         }}
       />
     </>

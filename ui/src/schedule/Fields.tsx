@@ -1,12 +1,10 @@
 import { Radio, Select, TagsInput, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { workflowOverviewQuery } from "../api/account";
-import type { Param } from "../api/client";
-import { graphQuery } from "../api/queries";
 import { calendarsQuery } from "../api/schedules";
 import { excludeds, misfires, overlaps, priorities } from "../domain/schedule/draft";
 import { useSay } from "../i18n";
-import { ErrorView, SkeletonRows } from "../parts/ErrorView";
+import { ParamFields } from "./ParamFields";
 import type { FieldProps } from "./ScheduleDrawer";
 
 /** NameFields are asked for a new schedule alone: of which workflow it is, and its name. */
@@ -26,6 +24,7 @@ export function NameFields({ draft, set, wrong, project, fixed }: FieldProps & {
             value={draft.workflow || null}
             onChange={(v) => set({ workflow: v ?? "", params: {} })}
             searchable
+            openOnFocus={false}
             required
             data-autofocus
           />
@@ -163,7 +162,15 @@ export function StartFields({ draft, set, wrong, project }: FieldProps) {
   return (
     <fieldset className="schedule-part">
       <legend>{t("schedules.sectionStart")}</legend>
-      {draft.workflow !== "" && <Params draft={draft} set={set} wrong={wrong} project={project} />}
+      {draft.workflow !== "" && (
+        <ParamFields
+          project={project}
+          workflow={draft.workflow}
+          values={draft.params}
+          wrong={wrong}
+          onChange={(params) => set({ params })}
+        />
+      )}
       <div className="field-pair">
         <TextInput
           label={t("schedules.workerGroup")}
@@ -181,82 +188,5 @@ export function StartFields({ draft, set, wrong, project }: FieldProps) {
         />
       </div>
     </fieldset>
-  );
-}
-
-function Params({ draft, set, wrong, project }: FieldProps) {
-  const { t } = useSay();
-  const workflows = useQuery(workflowOverviewQuery(project));
-  const version = workflows.data?.find((w) => w.name === draft.workflow)?.published ?? 0;
-  const graph = useQuery({ ...graphQuery(project, draft.workflow, version), enabled: version > 0 });
-  if (graph.isError) return <ErrorView error={graph.error} retry={() => void graph.refetch()} />;
-  if (version > 0 && graph.isPending) return <SkeletonRows rows={1} />;
-  const declared = graph.data?.params ?? [];
-  // One that is no longer declared is shown with what the server says to it.
-  const others = Object.keys(draft.params).filter((name) => graph.isSuccess && !declared.some((p) => p.name === name));
-  const put = (name: string, value: string | undefined) => {
-    const { [name]: _, ...rest } = draft.params;
-    set({ params: value === undefined ? rest : { ...rest, [name]: value } });
-  };
-  return (
-    <>
-      {declared.map((p) => (
-        <ParamField
-          key={p.name}
-          param={p}
-          value={draft.params[p.name]}
-          error={wrong(`params.${p.name}`)}
-          onChange={(v) => put(p.name, v)}
-        />
-      ))}
-      {others.map((name) => (
-        <TextInput
-          key={name}
-          label={name}
-          value={draft.params[name] ?? ""}
-          error={wrong(`params.${name}`)}
-          onChange={(e) => put(name, e.currentTarget.value || undefined)}
-        />
-      ))}
-      {declared.length + others.length === 0 && graph.isSuccess && <p className="faint">{t("hub.noParams")}</p>}
-    </>
-  );
-}
-
-interface ParamProps {
-  param: Param;
-  value: string | undefined; // undefined is as declared
-  error: string | undefined;
-  onChange: (value: string | undefined) => void;
-}
-
-function ParamField({ param, value, error, onChange }: ParamProps) {
-  const { t } = useSay();
-  const common = {
-    label: `${param.name} (${param.type})`,
-    description: param.description,
-    error,
-    withAsterisk: param.default === undefined,
-  };
-  const empty = param.default === undefined ? t("hub.required") : t("schedules.paramEmpty", { value: param.default });
-  const choices = param.enum && param.enum.length > 0 ? param.enum : param.type === "boolean" ? ["true", "false"] : undefined;
-  if (choices) {
-    return (
-      <Select
-        {...common}
-        data={[{ value: "", label: empty }, ...choices.map((c) => ({ value: c, label: c }))]}
-        value={value ?? ""}
-        onChange={(v) => onChange(v || undefined)}
-      />
-    );
-  }
-  return (
-    <TextInput
-      {...common}
-      value={value ?? ""}
-      placeholder={empty}
-      onChange={(e) => onChange(e.currentTarget.value || undefined)}
-      autoComplete="off"
-    />
   );
 }

@@ -2,7 +2,7 @@ import { Button, SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { type KeyboardEvent, useMemo, useRef } from "react";
-import { fireDaysQuery, type PlannedFire, type ScheduleAt } from "../api/schedules";
+import { askedNext, fireDaysQuery, type PlannedFire, type ScheduleAt } from "../api/schedules";
 import { dayOf } from "../domain/format";
 import { type Counts, daysOf, inOrder, monthAfter, monthsOf, plus, startOf, weekday, withPlanned, worstOf } from "../domain/schedule/days";
 import { type Say, useSay, word } from "../i18n";
@@ -46,11 +46,13 @@ export function Ledger({ at, zone, next, search, set }: Props) {
       counts.set(d.day, d.states);
       late.set(d.day, d.mean_late_ms ?? 0);
     }
-    const foretold = next.filter((f) => !f.skip).map((f) => f.local.slice(0, 10));
+    const ahead = next.filter((f) => !f.skip).map((f) => f.local.slice(0, 10));
+    // Where there are more than were asked for, the last day is not whole: it is not shown as if it were.
+    const foretold = next.length < askedNext ? ahead : ahead.filter((day) => day === today || day !== ahead.at(-1));
     const out = new Map<string, Shown>();
     for (const [day, c] of withPlanned(counts, foretold)) out.set(day, { counts: c, meanLate: late.get(day) ?? 0 });
     return out;
-  }, [days.data, next]);
+  }, [days.data, next, today]);
   const step = (by: number) => set({ month: monthAfter(month, span === "year" ? by * 12 : by) }, true);
   const title = span === "year" ? year : monthName(month, locale, true);
   return (

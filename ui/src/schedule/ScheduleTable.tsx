@@ -2,9 +2,9 @@ import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
 import type { Schedule } from "../api/schedules";
-import { useSay } from "../i18n";
+import { useSay, word } from "../i18n";
 import { RowMenu } from "../parts/RowMenu";
-import { StateWord } from "../parts/StateIcon";
+import { StateIcon, StateWord } from "../parts/StateIcon";
 import { Ago, Due } from "../parts/Times";
 import type { ScheduleAct } from "../searchSchedule";
 import { useSettings } from "../settings";
@@ -32,7 +32,9 @@ export function Standing({ s }: { s: Schedule }) {
 /** NextFire is how far off the next fire is. */
 export function NextFire({ s }: { s: Schedule }) {
   const { t } = useSay();
-  if (!s.enabled || s.after) return <span className="faint">–</span>;
+  // The only sign of a pause where the window is narrow.
+  if (!s.enabled) return <StateIcon state="paused" label={word(t, "state", "paused")} />;
+  if (s.after) return <span className="faint">–</span>;
   return s.next_at ? <Due at={s.next_at} /> : <span className="faint">{t("schedules.never")}</span>;
 }
 

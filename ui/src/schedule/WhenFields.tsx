@@ -128,7 +128,7 @@ export function WhenFields({ draft, set, wrong, column }: FieldProps & { column:
         <div className="field-pair">
           <TextInput
             label={t("schedules.start")}
-            description={t("schedules.rangeHint")}
+            placeholder={t("schedules.rangeHint")}
             value={draft.start}
             onChange={(e) => set({ start: e.currentTarget.value })}
             error={wrong("start")}
@@ -136,7 +136,7 @@ export function WhenFields({ draft, set, wrong, column }: FieldProps & { column:
           />
           <TextInput
             label={t("schedules.end")}
-            description={t("schedules.rangeHint")}
+            placeholder={t("schedules.rangeHint")}
             value={draft.end}
             onChange={(e) => set({ end: e.currentTarget.value })}
             error={wrong("end")}

@@ -21,11 +21,13 @@ const schemas = schemasOf(readFileSync(new URL("../schema.d.ts", import.meta.url
 
 type Queries = typeof import("../queries");
 type Account = typeof import("../account");
+type Backfills = typeof import("../backfills");
 type Schedules = typeof import("../schedules");
 type Commands = typeof import("../commands");
 let queries: Queries;
 let account: Account;
 let commands: Commands;
+let backfills: Backfills;
 let schedules: Schedules;
 const once = { project: "alpha", workflow: "daily", schedule: "once" };
 
@@ -46,6 +48,7 @@ beforeAll(async () => {
   queries = await import("../queries");
   account = await import("../account");
   commands = await import("../commands");
+  backfills = await import("../backfills");
   schedules = await import("../schedules");
 });
 
@@ -223,7 +226,15 @@ const entries: Record<string, Entry> = {
   validate_warnings: { schema: "Findings", unread: "read by the editor's findings, which its tests run" },
   parameters: { schema: "ParameterPreview", unread: "read where the editor previews parameters" },
   start_preview: { schema: "Started", unread: "read where the editor previews a start" },
-  backfill_preview: { schema: "BackfillCreated", unread: "backfills are previewed by the command line" },
+  backfill_preview: {
+    schema: "BackfillCreated",
+    read: async () =>
+      expect(await backfills.previewBackfill(once, {})).toMatchObject({
+        count: 3,
+        token: "1.cafe",
+        parts: [{ workflow: "daily", left_out: [] }],
+      }),
+  },
   schedule_preview: { schema: "CronPreview", unread: "cron expressions are previewed by the command line" },
   calendar: { schema: "Calendar", status: 201, unread: "calendars are made by the command line" },
   schedule: {

@@ -95,7 +95,7 @@ export const schedules = {
   "schedules.timezone": "Timezone",
   "schedules.start": "From",
   "schedules.end": "Until",
-  "schedules.rangeHint": "A date, or 2026-03-01 05:00; empty is without an end",
+  "schedules.rangeHint": "2026-03-01 or 2026-03-01 05:00",
   "schedules.wrongAt": "Column {{column}} of the expression is marked.",
   "schedules.words": "In words",
   "schedules.nextFires": "Next fires",

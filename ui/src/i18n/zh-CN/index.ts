@@ -1,5 +1,6 @@
 import type { Key } from "../en";
 import { account } from "./account";
+import { backfills } from "./backfills";
 import { canvas } from "./canvas";
 import { core } from "./core";
 import { editor } from "./editor";
@@ -9,6 +10,7 @@ import { instances } from "./instances";
 import { log } from "./log";
 import { schedules } from "./schedules";
 import { text } from "./text";
+import { timers } from "./timers";
 import { versions } from "./versions";
 
 export const zhCN: Record<Key, string> = {
@@ -16,11 +18,13 @@ export const zhCN: Record<Key, string> = {
   ...log,
   ...instances,
   ...account,
+  ...backfills,
   ...graph,
   ...editor,
   ...canvas,
   ...form,
   ...schedules,
   ...text,
+  ...timers,
   ...versions,
 };

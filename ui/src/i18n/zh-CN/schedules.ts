@@ -94,7 +94,7 @@ export const schedules: Record<keyof typeof en, string> = {
   "schedules.timezone": "时区",
   "schedules.start": "从",
   "schedules.end": "到",
-  "schedules.rangeHint": "日期,或 2026-03-01 05:00;留空表示不限",
+  "schedules.rangeHint": "2026-03-01 或 2026-03-01 05:00",
   "schedules.wrongAt": "表达式的第 {{column}} 列已标出。",
   "schedules.words": "含义",
   "schedules.nextFires": "接下来的触发",

@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { signInByLink } from "../steps.mjs";
+
+/** The date that fails until the file is there; the others wait until the gate is open. */
+const daily = (dir) => `name: daily
+params:
+  day: "\${system.biz.date}"
+tasks:
+  - name: load
+    type: shell
+    script: |
+      while [ ! -e ${dir}/gate ]; do sleep 0.1; done
+      if [ "$day" = 20260304 ] && [ ! -e ${dir}/mended ]; then exit 3; fi
+`;
+
+export const journeys = {
+  "27: a backfill of 14 days, two at once: previewed, paused, resumed; one fails, is mended, and it ends 14 of 14": async ({
+    server,
+    visit,
+    check,
+  }) => {
+    const file = (name) => join(server.data, name);
+    server.apply("shop", daily(server.data));
+    const { page } = await visit();
+    await signInByLink(server, page);
+    await page.goto(`${server.url}/p/shop/w/daily?tab=backfills`);
+    await page.getByRole("heading", { name: "No backfill yet" }).waitFor();
+    await page.getByRole("button", { name: "New backfill" }).click();
+    const form = page.getByRole("dialog");
+    await form.getByLabel("From").fill("2026-03-01");
+    await form.getByLabel("To, included").fill("2026-03-14");
+    await form.getByLabel("At once").fill("2");
+    await form.getByRole("button", { name: "Preview" }).click();
+    await form.getByText("14 instances will run:").waitFor();
+    await form.getByText("2026-03-14").waitFor();
+    await page.waitForTimeout(250); // what opens has opened
+    assert.deepEqual(await check(page, "plan"), []);
+    // Another wish has no plan yet: what starts is what was looked at.
+    await form.getByLabel("At once").fill("3");
+    await form.getByRole("button", { name: "Preview" }).waitFor();
+    await form.getByLabel("At once").fill("2");
+    await form.getByRole("button", { name: "Preview" }).click();
+    await form.getByRole("button", { name: "Start 14 runs" }).click();
+
+    const one = page.getByRole("dialog", { name: /^Backfill \d+/ });
+    await one.getByText("0 of 14, 2 running").waitFor();
+    assert.match(page.url(), /id=\d+/);
+    await one.getByRole("button", { name: "Pause" }).click();
+    await one.getByRole("button", { name: "Resume" }).waitFor();
+    writeFileSync(file("gate"), "");
+    // Paused, what ran ends and no other begins.
+    await one.getByText("2 of 14").waitFor();
+    assert.deepEqual(await check(page, "backfill"), []);
+    await one.getByRole("button", { name: "Resume" }).click();
+    await one.getByText("14 of 14, 1 failed").waitFor();
+
+    await one.getByRole("combobox", { name: "State" }).click();
+    await page.getByRole("option", { name: "failed" }).click();
+    await one.locator("tbody tr", { hasText: "success" }).first().waitFor({ state: "detached" });
+    await one.locator("tbody tr", { hasText: /^2026-03-0\dfailed/ }).waitFor();
+    assert.equal(await one.locator("tbody tr").count(), 1);
+    writeFileSync(file("mended"), "");
+    await one.locator("tbody tr").getByRole("link").click();
+    await page.getByRole("button", { name: "Recover failed" }).first().click();
+    await page.getByRole("dialog").getByRole("button", { name: "Recover failed" }).click();
+    await page.locator(".big-state", { hasText: "success" }).waitFor();
+    await page.goto(`${server.url}/p/shop/w/daily?tab=backfills`);
+    const row = page.locator("[data-backfill]");
+    await row.getByText("14 of 14", { exact: true }).waitFor();
+
+    // Of the same days none is missing or failed any more; one more is.
+    await page.getByRole("button", { name: "New backfill" }).click();
+    await form.getByLabel("From").fill("2026-03-13");
+    await form.getByLabel("To, included").fill("2026-03-15");
+    await form.getByRole("combobox", { name: "Of these" }).click();
+    await page.getByRole("option", { name: "never ran or failed" }).click();
+    await form.getByRole("button", { name: "Preview" }).click();
+    await form.getByText("2 dates are left out:").waitFor();
+    rmSync(file("gate"));
+    await form.getByRole("button", { name: "Start 1 run" }).click();
+    await one.getByText("0 of 1, 1 running").waitFor();
+    await one.getByRole("button", { name: "Cancel" }).click();
+    await page
+      .getByRole("dialog", { name: /^Cancel backfill/ })
+      .getByRole("button", { name: "Stop what runs" })
+      .click();
+    await one.locator(".backfill-state").getByText("cancelled").waitFor();
+    await row.nth(1).waitFor();
+  },
+};

@@ -1,0 +1,102 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { answer, api } from "./client";
+import type { components } from "./schema";
+
+// What the pages of backfills read and write.
+
+type Schemas = components["schemas"];
+export type Backfill = Schemas["Backfill"];
+export type BackfillOptions = Schemas["BackfillOptions"];
+export type BackfillPlan = Schemas["BackfillCreated"];
+export type BackfillDate = Schemas["BackfillDate"];
+export type DateState = BackfillDate["state"];
+
+/** OfWorkflow names the workflow whose backfills they are. */
+export interface OfWorkflow {
+  project: string;
+  workflow: string;
+}
+
+// What goes on is watched; nothing of it comes by the stream.
+const watched = 2000;
+const calm = 15_000;
+
+export const backfillsQuery = (of: OfWorkflow) =>
+  infiniteQueryOptions({
+    queryKey: ["backfills", of, "list"],
+    queryFn: ({ pageParam, signal }) =>
+      answer(
+        api.GET("/projects/{project}/workflows/{workflow}/backfills", {
+          params: { path: { ...of }, query: { cursor: pageParam || undefined, limit: 50 } },
+          signal,
+        }),
+      ),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.next_cursor || undefined,
+    refetchInterval: (q) => (q.state.data?.pages.some((p) => p.items.some((b) => b.active)) ? watched : calm),
+  });
+
+export const backfillQuery = (of: OfWorkflow, backfill: string) =>
+  queryOptions({
+    queryKey: ["backfills", of, "one", backfill],
+    queryFn: ({ signal }) =>
+      answer(api.GET("/projects/{project}/workflows/{workflow}/backfills/{backfill}", { params: { path: { ...of, backfill } }, signal })),
+    refetchInterval: (q) => (q.state.data?.active === false ? calm : watched),
+  });
+
+export const backfillDatesQuery = (of: OfWorkflow, backfill: string, state: DateState | undefined, active: boolean) =>
+  infiniteQueryOptions({
+    queryKey: ["backfills", of, "dates", backfill, state ?? ""],
+    queryFn: ({ pageParam, signal }) =>
+      answer(
+        api.GET("/projects/{project}/workflows/{workflow}/backfills/{backfill}/dates", {
+          params: { path: { ...of, backfill }, query: { cursor: pageParam || undefined, limit: 100, state } },
+          signal,
+        }),
+      ),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.next_cursor || undefined,
+    refetchInterval: active ? watched : calm,
+  });
+
+/** previewBackfill works out what would run, and starts nothing. */
+export function previewBackfill(of: OfWorkflow, body: BackfillOptions) {
+  return answer(
+    api.POST("/projects/{project}/workflows/{workflow}/backfills", { params: { path: { ...of }, query: { preview: true } }, body }),
+  );
+}
+
+/** startBackfill starts what a preview has shown; it is refused (409) where that would be something else by now. */
+export function startBackfill(of: OfWorkflow, body: BackfillOptions, token: string) {
+  return answer(
+    api.POST("/projects/{project}/workflows/{workflow}/backfills", { params: { path: { ...of } }, body: { ...body, preview: token } }),
+  );
+}
+
+export function pauseBackfill(of: OfWorkflow, backfill: string) {
+  return answer(api.POST("/projects/{project}/workflows/{workflow}/backfills/{backfill}/pause", { params: { path: { ...of, backfill } } }));
+}
+
+export function resumeBackfill(of: OfWorkflow, backfill: string) {
+  return answer(
+    api.POST("/projects/{project}/workflows/{workflow}/backfills/{backfill}/resume", { params: { path: { ...of, backfill } } }),
+  );
+}
+
+export function cancelBackfill(of: OfWorkflow, backfill: string, running: "leave" | "stop") {
+  return answer(
+    api.POST("/projects/{project}/workflows/{workflow}/backfills/{backfill}/cancel", {
+      params: { path: { ...of, backfill } },
+      body: { running },
+    }),
+  );
+}
+
+export function widenBackfill(of: OfWorkflow, backfill: string, parallel: number) {
+  return answer(
+    api.POST("/projects/{project}/workflows/{workflow}/backfills/{backfill}/parallel", {
+      params: { path: { ...of, backfill } },
+      body: { parallel },
+    }),
+  );
+}

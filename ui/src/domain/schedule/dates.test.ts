@@ -1,0 +1,42 @@
+import { expect, it } from "vitest";
+import { datesOf, fresh } from "./dates";
+
+it("asks for a range, by its days unless it is said otherwise", () => {
+  const d = { ...fresh("Europe/Berlin"), from: "2026-03-01", to: "2026-03-14" };
+  expect(datesOf(d)).toEqual({ from: "2026-03-01", to: "2026-03-14", timezone: "Europe/Berlin" });
+  expect(datesOf({ ...d, step: "1h" }).every).toBe("1h");
+  expect(datesOf({ ...d, step: "cron", cron: " 0 5 * * MON " })).toMatchObject({ cron: "0 5 * * MON", from: "2026-03-01" });
+});
+
+it("asks for a list alone where there is one, whatever the range says", () => {
+  const d = {
+    ...fresh(""),
+    as: "list" as const,
+    from: "2026-03-01",
+    step: "1h" as const,
+    list: "2026-03-01\n\n 2026-03-05 05:00, 2026-03-07",
+  };
+  expect(datesOf(d)).toEqual({ dates: ["2026-03-01", "2026-03-05 05:00", "2026-03-07"] });
+});
+
+it("says what was chosen", () => {
+  const d = {
+    ...fresh(""),
+    only: "missing_or_failed" as const,
+    order: "newest" as const,
+    parallel: 4,
+    onFailure: "stop" as const,
+    downstream: true,
+    params: { day: "1" },
+  };
+  expect(datesOf(d)).toEqual({
+    from: "",
+    to: "",
+    only: "missing_or_failed",
+    order: "newest",
+    parallel: 4,
+    on_failure: "stop",
+    downstream: true,
+    params: { day: "1" },
+  });
+});
