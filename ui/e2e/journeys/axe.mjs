@@ -8,6 +8,7 @@ export const journeys = {
     await server.api("POST", "/projects/etl/workflows/long/start", {});
     const { instance_id: green } = await server.api("POST", "/projects/examples/workflows/etl/start", {});
     await finished(server, green);
+    await server.api("PUT", "/projects/examples/workflows/etl/schedules/nightly", { cron: "30 2 * * *", timezone: "Europe/Berlin" });
     const { page } = await visit();
     await signInByLink(server, page);
     const pages = {
@@ -26,6 +27,11 @@ export const journeys = {
       tasks: `/p/etl/r/${id}?tab=tasks`,
       params: `/p/examples/r/${green}?tab=params`,
       events: `/p/etl/r/${id}?tab=events`,
+      schedules: "/p/examples/schedules",
+      schedule: "/p/examples/w/etl/s/nightly",
+      "schedule-form": "/p/examples/w/etl/s/nightly?do=edit",
+      backfills: "/p/examples/w/etl?tab=backfills",
+      timers: "/p/examples/timers",
       missing: "/nowhere",
     };
     const wrong = [];

@@ -137,6 +137,36 @@ export const journeys = {
     assert.equal(await other.getByRole("dialog").count(), 0);
   },
 
+  "25c: a signed call fires a schedule; what its body gives is kept through the form": async ({ server, visit, check }) => {
+    const page = await ready(server, visit, { refused: [422] });
+    await page.getByRole("button", { name: "New schedule" }).click();
+    const form = page.getByRole("dialog");
+    await pick(page, form, "Workflow", "daily");
+    await form.getByRole("textbox", { name: "Name" }).fill("released");
+    await pick(page, form, "Fires", "By a signed call");
+    await form.getByRole("textbox", { name: "Secret that signs the calls" }).fill("no such name!");
+    await form.locator(".mantine-InputWrapper-error").first().waitFor();
+    await server.api("PUT", "/projects/shop/secrets/ci", { value: "spoken by nobody" });
+    await form.getByRole("textbox", { name: "Secret that signs the calls" }).fill("ci");
+    await form.getByRole("textbox", { name: "Parameters from the body" }).fill("table: release.table");
+    await form.getByText("It fires when a signed call comes.").waitFor();
+    await clean(page, check, "by a call");
+    await form.getByRole("button", { name: "Create" }).click();
+    const row = page.locator("[data-schedule=released]");
+    await row.getByText("by a signed call").waitFor();
+    const made = await server.api("GET", "/projects/shop/workflows/daily/schedules/released");
+    assert.deepEqual(made.webhook, { secret: "ci", params: { table: "release.table" } });
+
+    await page.goto(`${server.url}/p/shop/w/daily/s/released?do=edit`);
+    const edit = page.getByRole("dialog");
+    await edit.getByText(`POST /api/v1/hooks/${made.id}`).waitFor();
+    await edit.getByRole("radio", { name: "Wait for its end" }).check();
+    await edit.getByRole("button", { name: "Save" }).click();
+    await edit.waitFor({ state: "hidden" });
+    const kept = await server.api("GET", "/projects/shop/workflows/daily/schedules/released");
+    assert.deepEqual([kept.webhook, kept.overlap], [made.webhook, "wait"]);
+  },
+
   "26b: fires of each second are in the ledger, each with its instance, and the proof holds": async ({ server, visit, check }) => {
     await ready(server, visit).then((page) => page.close());
     await put(server, "ticks", { cron: "* * * * * *", overlap: "allow" });

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { workflowOverviewQuery } from "../api/account";
 import { calendarsQuery } from "../api/schedules";
 import { excludeds, misfires, overlaps, priorities } from "../domain/schedule/draft";
+import { byClock } from "../domain/schedule/when";
 import { useSay } from "../i18n";
 import { ParamFields } from "./ParamFields";
 import type { FieldProps } from "./ScheduleDrawer";
@@ -91,7 +92,7 @@ export function LateFields({ draft, set, wrong }: FieldProps) {
   return (
     <fieldset className="schedule-part">
       <legend>{t("schedules.sectionLate")}</legend>
-      {draft.when.kind !== "after" && (
+      {byClock(draft.when) && (
         <>
           <Radio.Group
             size="xs"
@@ -143,7 +144,7 @@ export function LateFields({ draft, set, wrong }: FieldProps) {
           <Radio key={x} size="xs" value={x} label={t(`schedules.overlap.${x}`)} description={t(`schedules.overlap.${x}.about`)} />
         ))}
       </Radio.Group>
-      {draft.when.kind !== "after" && (
+      {byClock(draft.when) && (
         <TextInput
           label={t("schedules.jitter")}
           description={t("schedules.jitterHint")}

@@ -1,6 +1,7 @@
 import type { PlannedFire } from "../api/schedules";
 import type { components } from "../api/schema";
 import { duration, millis, moment } from "../domain/format";
+import type { Kind } from "../domain/schedule/when";
 import { useSay } from "../i18n";
 import { SkeletonRows } from "../parts/ErrorView";
 import { StateIcon } from "../parts/StateIcon";
@@ -10,11 +11,12 @@ interface Props {
   preview: components["schemas"]["SchedulePreview"] | undefined;
   pending: boolean;
   failed: boolean;
-  after: boolean; // it fires at ends of a workflow
+  kind: Kind;
+  id: string | undefined; // of a schedule that is there already
 }
 
 /** NextFires is what the server makes of a schedule: in words, and as its next fires. */
-export function NextFires({ preview, pending, failed, after }: Props) {
+export function NextFires({ preview, pending, failed, kind, id }: Props) {
   const { t, locale } = useSay();
   const words = locale === "zh-CN" ? preview?.words?.["zh-CN"] : preview?.words?.en;
   return (
@@ -27,8 +29,13 @@ export function NextFires({ preview, pending, failed, after }: Props) {
         <p className="faint">{t("schedules.mendFirst")}</p>
       ) : !preview ? (
         <SkeletonRows rows={3} />
-      ) : after ? (
+      ) : kind === "after" ? (
         <p className="faint">{t("schedules.afterFires")}</p>
+      ) : kind === "webhook" ? (
+        <>
+          <p className="faint">{t("schedules.callFires")}</p>
+          {id && <code className="call-address">POST /api/v1/hooks/{id}</code>}
+        </>
       ) : (
         <>
           {words && <p className="schedule-words">{words}</p>}

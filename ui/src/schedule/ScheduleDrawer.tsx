@@ -7,6 +7,7 @@ import { ApiError } from "../api/error";
 import { nextFiresQuery, type Schedule, saveSchedule } from "../api/schedules";
 import { wrongFields } from "../domain/problem";
 import { type Draft, documentOf, draftOf, fresh } from "../domain/schedule/draft";
+import { byClock } from "../domain/schedule/when";
 import { useSay } from "../i18n";
 import { FormError } from "../parts/FormError";
 import { settings } from "../settings";
@@ -93,7 +94,7 @@ function Body({ project, workflow, schedule, onClose }: Omit<Props, "opened">) {
       <div className="schedule-fields">
         {!was && <NameFields {...fields} fixed={workflow} />}
         <WhenFields {...fields} column={asked === draft ? column : undefined} />
-        {draft.when.kind !== "after" && <DayFields {...fields} />}
+        {byClock(draft.when) && <DayFields {...fields} />}
         <LateFields {...fields} />
         <StartFields {...fields} />
       </div>
@@ -102,7 +103,8 @@ function Body({ project, workflow, schedule, onClose }: Omit<Props, "opened">) {
           preview={preview.data}
           pending={asked !== draft || preview.isFetching}
           failed={preview.isError}
-          after={draft.when.kind === "after"}
+          kind={draft.when.kind}
+          id={was?.id}
         />
       </aside>
       <div className="schedule-end">

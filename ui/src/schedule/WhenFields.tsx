@@ -1,6 +1,6 @@
 import { NumberInput, Select, Textarea, TextInput } from "@mantine/core";
 import { useId } from "react";
-import { ends, expressionOf, kinds, units, type Weekday, type When, weekdays } from "../domain/schedule/when";
+import { byClock, ends, expressionOf, kinds, units, type Weekday, type When, weekdays } from "../domain/schedule/when";
 import { type Sentence, useSay, word } from "../i18n";
 import { everyZone } from "../shell/Preferences";
 import type { FieldProps } from "./ScheduleDrawer";
@@ -110,6 +110,29 @@ export function WhenFields({ draft, set, wrong, column }: FieldProps & { column:
           />
         </>
       )}
+      {when.kind === "webhook" && (
+        <>
+          <TextInput
+            label={t("schedules.secret")}
+            description={t("schedules.secretHint")}
+            value={when.secret}
+            onChange={(e) => put({ secret: e.currentTarget.value })}
+            error={wrong("webhook.secret")}
+            autoComplete="off"
+            required
+          />
+          <Textarea
+            label={t("schedules.given")}
+            description={t("schedules.givenHint")}
+            placeholder="day: release.day"
+            autosize={false}
+            rows={3}
+            value={when.given}
+            onChange={(e) => put({ given: e.currentTarget.value })}
+            error={wrong("webhook.params")}
+          />
+        </>
+      )}
       {when.kind !== "cron" && when.kind !== "at" && wrong("cron") && (
         <p className="form-error" role="alert">
           {wrong("cron")}
@@ -124,7 +147,7 @@ export function WhenFields({ draft, set, wrong, column }: FieldProps & { column:
         searchable
         limit={60}
       />
-      {when.kind !== "after" && (
+      {byClock(when) && (
         <div className="field-pair">
           <TextInput
             label={t("schedules.start")}

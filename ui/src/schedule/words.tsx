@@ -8,11 +8,12 @@ import { StateWord } from "../parts/StateIcon";
 type Reason = Extract<keyof typeof en, `ledger.why.${string}`>;
 
 /** whenWords says when a schedule fires, in the reader's language. */
-export function whenWords(t: Say, locale: string, s: Pick<Schedule, "words" | "cron" | "at" | "after">): string {
+export function whenWords(t: Say, locale: string, s: Pick<Schedule, "words" | "cron" | "at" | "after" | "webhook">): string {
   if (s.after) {
     const states = (s.after.states ?? ["success"]).map((state) => word(t, "state", state)).join(t("schedules.or"));
     return t("schedules.afterEnd", { workflow: s.after.workflow, states });
   }
+  if (s.webhook) return t("schedules.byCall");
   if (s.at && s.at.length > 0) return t("schedules.moments", { count: s.at.length, first: s.at[0] ?? "" });
   return (locale === "zh-CN" ? s.words?.["zh-CN"] : s.words?.en) ?? s.cron ?? "";
 }

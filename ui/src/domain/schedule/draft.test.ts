@@ -39,6 +39,16 @@ describe("a schedule in its form", () => {
     );
   });
 
+  it("keeps the call that fires it, with what it is not asked for", () => {
+    const called: Document = {
+      webhook: { secret: "ci", params: { day: "release.day" } },
+      timezone: "Asia/Tokyo",
+      overlap: "skip",
+      on_failure: "end",
+    };
+    expect(documentOf(draftOf(called), called)).toEqual(called);
+  });
+
   it("asks for at most so many only where all late fires run", () => {
     expect(documentOf({ ...draftOf(full), misfire: "none" }, full).misfire).toEqual({ policy: "none", max_age: "24h", grace: "1m" });
   });

@@ -1,4 +1,4 @@
-import { blank, type Rules, rulesOf, type When, whenOf } from "./when";
+import { blank, byClock, type Rules, rulesOf, type When, whenOf } from "./when";
 
 // A schedule as its form holds it: every field a text, so that what is half written stays as it was typed.
 
@@ -91,8 +91,8 @@ export function documentOf(draft: Draft, was: Document = {}): Document {
     params[name] = before !== undefined && shownValue(before) === text ? before : text;
   }
   if (Object.keys(params).length > 0) out.params = params;
-  // An end of a workflow is on no day and never late: the server refuses what is about moments.
-  return draft.when.kind === "after" ? out : { ...out, ...ofMoments(draft) };
+  // An end or a call is on no day and never late: the server refuses what is about moments.
+  return byClock(draft.when) ? { ...out, ...ofMoments(draft) } : out;
 }
 
 function ofMoments(draft: Draft): Document {

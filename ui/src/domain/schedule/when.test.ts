@@ -44,4 +44,11 @@ describe("when a schedule fires", () => {
     expect(rulesOf(whenOf(after))).toEqual(after);
     expect(whenOf({ after: { workflow: "load" } }).states).toEqual(["success"]);
   });
+
+  it("reads what the body of a call gives by line", () => {
+    const webhook = { webhook: { secret: "ci", params: { day: "release.day", tag: "refs.0" } } };
+    expect(rulesOf(whenOf(webhook))).toEqual(webhook);
+    expect(rulesOf(of({ kind: "webhook", secret: " ci ", given: "day" }))).toEqual({ webhook: { secret: "ci", params: { day: "" } } });
+    expect(rulesOf(whenOf({ webhook: { secret: "ci" } }))).toEqual({ webhook: { secret: "ci" } });
+  });
 });

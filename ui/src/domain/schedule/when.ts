@@ -1,7 +1,8 @@
 // When a schedule fires, as a person says it: every n minutes, at a time of the day, on days of the week or of the
-// month, as an expression, at moments, or after another workflow. What the form cannot say stays an expression.
+// month, as an expression, at moments, after another workflow, or by a signed call. What the form cannot say stays an
+// expression.
 
-export const kinds = ["every", "daily", "weekly", "monthly", "cron", "at", "after"] as const;
+export const kinds = ["every", "daily", "weekly", "monthly", "cron", "at", "after", "webhook"] as const;
 export type Kind = (typeof kinds)[number];
 
 export const units = ["minute", "hour"] as const;
@@ -26,6 +27,8 @@ export interface When {
   at: string; // moments, one a line
   after: string; // workflow, or project/workflow
   states: End[];
+  secret: string; // the name of the one that signs calls
+  given: string; // what the body of a call gives: a parameter, a colon and the path of a field, one a line
 }
 
 /** Rules are the keys of a schedule that say when it fires. */
@@ -34,6 +37,7 @@ export interface Rules {
   dialect?: "unix" | "quartz";
   at?: string[] | null;
   after?: { workflow: string; states?: string[] | null };
+  webhook?: { secret: string; params?: Record<string, string> };
 }
 
 export const blank: When = {
@@ -48,7 +52,14 @@ export const blank: When = {
   at: "",
   after: "",
   states: ["success"],
+  secret: "",
+  given: "",
 };
+
+/** byClock says that moments fire it, and not ends or calls, which nobody foretells. */
+export function byClock(w: When): boolean {
+  return w.kind !== "after" && w.kind !== "webhook";
+}
 
 /** rulesOf is what the kind that is chosen says. */
 export function rulesOf(w: When): Rules {
@@ -57,6 +68,10 @@ export function rulesOf(w: When): Rules {
       return { at: linesOf(w.at) };
     case "after":
       return { after: { workflow: w.after.trim(), states: ends.filter((e) => w.states.includes(e)) } };
+    case "webhook": {
+      const params = Object.fromEntries(linesOf(w.given).map(parted));
+      return { webhook: { secret: w.secret.trim(), ...(Object.keys(params).length > 0 && { params }) } };
+    }
     case "cron":
       return { cron: w.cron.trim(), ...(w.dialect === "" ? {} : { dialect: w.dialect }) };
     default:
@@ -103,6 +118,12 @@ function linesOf(text: string): string[] {
     .filter((line) => line !== "");
 }
 
+/** parted is a line before and behind its first colon. */
+function parted(line: string): [string, string] {
+  const at = line.indexOf(":");
+  return at < 0 ? [line, ""] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+}
+
 /** whenOf finds the words of a schedule's rules; an expression that the form has no words for stays one. */
 export function whenOf(r: Rules): When {
   if (r.after) {
@@ -113,6 +134,10 @@ export function whenOf(r: Rules): When {
       after: r.after.workflow,
       states: states.length === 0 ? ["success"] : ends.filter((e) => states.includes(e)),
     };
+  }
+  if (r.webhook) {
+    const given = Object.entries(r.webhook.params ?? {}).map(([name, path]) => `${name}: ${path}`);
+    return { ...blank, kind: "webhook", secret: r.webhook.secret, given: given.join("\n") };
   }
   if (r.at && r.at.length > 0) return { ...blank, kind: "at", at: r.at.join("\n") };
   const cron = r.cron ?? "";
