@@ -138,7 +138,7 @@ function Refused({ error, marked }: { error: unknown; marked: boolean }) {
   return <FormError error={error} />;
 }
 
-const placed = /^(schedule$|cron|at\b|after|timezone|start$|end$|calendar|jitter|misfire|params\.|worker_group)/;
+const placed = /^(schedule$|cron|at\b|after|webhook|timezone|start$|end$|calendar|jitter|misfire|params\.|worker_group)/;
 
 /** ownZone is the one that the person reads times in. */
 function ownZone(): string {
