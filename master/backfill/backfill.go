@@ -8,12 +8,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/internal/ended"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -59,31 +59,17 @@ type Config struct {
 // Filler takes backfills on; see the package.
 type Filler struct {
 	Config
-	log  hclog.Logger
-	hint chan struct{}
-
-	mu        sync.Mutex
-	workflows map[int64]struct{} // whose ends matter to a backfill of this master
+	log     hclog.Logger
+	awaited *ended.Watch // ends of workflows that matter to a backfill of this master
 }
 
 // New returns a Filler that does nothing before Run.
 func New(c Config) *Filler {
-	return &Filler{Config: c, log: c.Logger.Named("backfill"), hint: make(chan struct{}, 1)}
+	return &Filler{Config: c, log: c.Logger.Named("backfill"), awaited: ended.NewWatch()}
 }
 
 // Finished says that an instance of a workflow has ended. It never blocks and may be called by any goroutine.
-func (f *Filler) Finished(workflow int64) {
-	f.mu.Lock()
-	_, matters := f.workflows[workflow]
-	f.mu.Unlock()
-	if !matters {
-		return
-	}
-	select {
-	case f.hint <- struct{}{}:
-	default:
-	}
-}
+func (f *Filler) Finished(workflow int64) { f.awaited.Finished(workflow) }
 
 // Run takes backfills on until ctx ends; a step that is on its way then finishes.
 func (f *Filler) Run(ctx context.Context) error {
@@ -110,7 +96,7 @@ func (f *Filler) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-f.hint:
+		case <-f.awaited.Heard():
 		case <-poll.C:
 		}
 	}
@@ -144,9 +130,7 @@ func (f *Filler) Once(ctx context.Context) (more bool, err error) {
 			more = more || again
 		}
 	}
-	f.mu.Lock()
-	f.workflows = workflows
-	f.mu.Unlock()
+	f.awaited.Want(workflows)
 	return more, errors.Join(wrong...)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/porpoise/porpoise/dag"
 	rules "github.com/porpoise/porpoise/dag/schedule"
+	"github.com/porpoise/porpoise/internal/ended"
 	"github.com/porpoise/porpoise/internal/failpoint"
 	"github.com/porpoise/porpoise/internal/guard"
 	"github.com/porpoise/porpoise/sql"
@@ -40,11 +41,8 @@ const (
 // Firer starts what is due; see the package.
 type Firer struct {
 	Config
-	hint chan struct{}
-	mono func() time.Duration // the clock that nobody sets
-
-	mu        sync.Mutex         // also of the round's instances
-	workflows map[int64]struct{} // for whose ends fires of this master wait
+	awaited *ended.Watch         // ends of workflows for which fires of this master wait
+	mono    func() time.Duration // the clock that nobody sets
 
 	// Of the loop alone.
 	trust    trust
@@ -62,24 +60,13 @@ func NewFirer(c Config) *Firer {
 	c.Logger = c.Logger.Named("firer")
 	began := c.Now()
 	return &Firer{
-		Config: c, hint: make(chan struct{}, 1), buckets: map[int64]int{},
+		Config: c, awaited: ended.NewWatch(), buckets: map[int64]int{},
 		mono: func() time.Duration { return c.Now().Sub(began) },
 	}
 }
 
 // Finished says that an instance of a workflow has ended. It never blocks and may be called by any goroutine.
-func (f *Firer) Finished(workflow int64) {
-	f.mu.Lock()
-	_, matters := f.workflows[workflow]
-	f.mu.Unlock()
-	if !matters {
-		return
-	}
-	select {
-	case f.hint <- struct{}{}:
-	default:
-	}
-}
+func (f *Firer) Finished(workflow int64) { f.awaited.Finished(workflow) }
 
 // Run fires until ctx ends; a settlement that is on its way then finishes.
 func (f *Firer) Run(ctx context.Context) error {
@@ -89,7 +76,7 @@ func (f *Firer) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-f.hint:
+		case <-f.awaited.Heard():
 			f.read = 0
 		case <-timer.C:
 		}
@@ -184,7 +171,8 @@ type round struct {
 	owned []bool
 	epoch int64
 
-	started, stopped []int64 // instances
+	mu               sync.Mutex // of the lanes
+	started, stopped []int64    // instances
 }
 
 func (r *round) ours(id int64) bool { return r.owned[id%int64(len(r.owned))] }
@@ -232,9 +220,7 @@ func (r *round) overdue(ctx context.Context) error {
 			late = append(late, row)
 		}
 	}
-	r.mu.Lock()
-	r.workflows = workflows
-	r.mu.Unlock()
+	r.awaited.Want(workflows)
 	var wrong []error
 	for judged := 0; len(late) > 0 && judged < maxVerdicts; {
 		n := together(late)
