@@ -1,4 +1,7 @@
 // Package ended wakes a loop when an instance has ended of a workflow that it waits for.
+//
+// It owns the set of those workflows and a wake-up that is never lost, and knows nothing of instances. The loops of backfills
+// and of schedules have one each; a hint that is missing costs them no more than their poll.
 package ended
 
 import "sync"

@@ -262,7 +262,7 @@ func TestWhatWaitsStartsAtTheEnd(t *testing.T) {
 	first := append(b.masters[0].started, b.masters[1].started...)[0]
 	b.end(first)
 	owner.Finished(b.workflow.ID)
-	if len(owner.hint) != 1 {
+	if len(owner.awaited.Heard()) != 1 {
 		t.Error("the end of the first was not heard")
 	}
 	b.run(1100 * time.Millisecond)
