@@ -63,11 +63,13 @@ func TestWorldsThatFailedOnceDoNotFailAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
+	worlds := 0
+	for lines := bufio.NewScanner(file); lines.Scan() && worlds < ciWorlds; {
 		text, why, _ := strings.Cut(lines.Text(), "#")
 		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}
+		worlds++
 		opt, err := parseOptions(text)
 		if err != nil {
 			t.Fatal(err)
