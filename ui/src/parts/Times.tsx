@@ -18,20 +18,16 @@ export function Moment({ at }: { at: string | undefined }) {
 
 /** Ago is how long since, in full on hover; it goes on by itself. */
 export function Ago({ at }: { at: string | undefined }) {
-  const { zone } = useSettings();
-  const { locale } = useSay();
-  const now = useNow();
-  const ms = millis(at);
-  if (ms === undefined) return <span className="faint">–</span>;
-  return (
-    <time dateTime={at} title={moment(ms, zone)}>
-      {relative(Math.min(ms, now), now, locale)}
-    </time>
-  );
+  return <Off at={at} bound={Math.min} />;
 }
 
 /** Due is how far off a moment to come is, in full on hover; it goes on by itself. */
 export function Due({ at }: { at: string | undefined }) {
+  return <Off at={at} bound={Math.max} />;
+}
+
+/** Off is how far a moment is from now; bound keeps it on its side of now, whatever the clocks say. */
+function Off({ at, bound }: { at: string | undefined; bound: (ms: number, now: number) => number }) {
   const { zone } = useSettings();
   const { locale } = useSay();
   const now = useNow();
@@ -39,7 +35,7 @@ export function Due({ at }: { at: string | undefined }) {
   if (ms === undefined) return <span className="faint">–</span>;
   return (
     <time dateTime={at} title={moment(ms, zone)}>
-      {relative(Math.max(ms, now), now, locale)}
+      {relative(bound(ms, now), now, locale)}
     </time>
   );
 }
