@@ -12,7 +12,7 @@ BEFORE ?= HEAD~1
 export CGO_ENABLED ?= 0
 GO_FILES := $(shell git ls-files '*.go' 2>/dev/null)
 
-.PHONY: help run build console compose test check format vet lint generated race tests test-console test-mysql bench bench-rebalance bench-schedules bench-schedules-long bench-failover bench-timers bench-outage bench-console demo-real sim mixed soak mutants chaos chaos-smoke crash-matrix planted clean
+.PHONY: help run build console compose test check format vet lint generated race tests test-console test-mysql bench bench-scale bench-fairness bench-retention profile bench-rebalance bench-schedules bench-schedules-long bench-failover bench-timers bench-outage bench-console demo-real sim mixed soak mutants chaos chaos-smoke crash-matrix planted clean
 
 help: ## Say what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 16
@@ -81,10 +81,24 @@ tests: ## Tests that the race detector leaves out; all, where there is no C comp
 test-mysql: ## The store's tests on MySQL: PORPOISE_TEST_MYSQL=root:pw@tcp(host:3306)/, or Debian sid's in a chroot (root)
 	scripts/with-mysql go test -count=1 -timeout 15m ./sql/...
 
-bench: build ## Measure, against limits measured in the same run; a table on the screen
-	go run ./bench/bars --porpoise $(BIN)/porpoise
-	scripts/with-mariadb --flush=1 go run ./bench/lists
-	@$(MAKE) --no-print-directory bench-console
+profile: build ## Flood a node and a cluster and keep each process's profiles in ./profile: processor time, allocations, mutexes, blocking; and the database's statements
+	scripts/with-mariadb --flush=1 --statements go run ./bench/bars --porpoise $(BIN)/porpoise -runs 1 -only flood -profile profile || true
+	@for f in profile/*-flood-64.cpu.pprof; do go tool pprof -top -nodecount 25 $(BIN)/porpoise $$f; done
+	@if [ -f profile/statements.md ]; then cut -c1-200 profile/statements.md | head -20; fi
+
+bench: build ## Measure every bar against limits measured in the same run; a table on the screen and in bin/bench.md (under 15 minutes)
+	scripts/with-mariadb --flush=1 go run ./bench/bars --porpoise $(BIN)/porpoise | tee $(BIN)/bench.md
+
+bench-scale: build ## Measure large graphs, more masters and workers, 1,000 workers, a million instances and the plans of their lists (some fifteen minutes)
+	scripts/with-mariadb --flush=1 go run ./bench/scale --porpoise $(BIN)/porpoise | tee $(BIN)/bench-scale.md
+	scripts/with-mariadb --flush=1 go run ./bench/lists | tee -a $(BIN)/bench-scale.md
+	go test -count=1 -v -run TestListsOfAMillionInstancesWalkAnIndexOnSQLite ./sql | tee $(BIN)/bench-plans.txt
+
+bench-fairness: build ## Measure one project's p99 beside another's flood, full task group and backfill of 100 years, and what an overload is answered (some five minutes)
+	scripts/with-mariadb --flush=1 go run ./bench/scale --porpoise $(BIN)/porpoise -only flood,group,backfill,pressure | tee $(BIN)/bench-fairness.md
+
+bench-retention: build ## Measure starts while a million old instances are deleted (half an hour: a master begins after ten minutes)
+	scripts/with-mariadb --flush=1 go run ./bench/scale --porpoise $(BIN)/porpoise -only retention | tee $(BIN)/bench-retention.md
 
 bench-rebalance: build ## Let the masters of a real cluster come and go, 200 times at 50 starts a second (some ten minutes)
 	scripts/with-mariadb --flush=1 go run ./bench/rebalance --porpoise $(BIN)/porpoise
@@ -137,9 +151,9 @@ chaos: ## Break a whole cluster 1,000 times (an hour and a half; RUNS=seeds, JSO
 	done
 
 SEED ?= 60
-chaos-smoke: ## Break a whole cluster 48 times, in three minutes (SEED=...)
-	@echo "== a cluster of 3 masters, 3 workers, 2 apiservers, 3 etcd and MariaDB is broken 48 times"
-	go run ./bench/chaos -seed $(SEED) -faults 48 -within 180s -rate 1.2 -quiet
+chaos-smoke: ## Break a whole cluster 32 times, in two minutes (SEED=...)
+	@echo "== a cluster of 3 masters, 3 workers, 2 apiservers, 3 etcd and MariaDB is broken 32 times"
+	go run ./bench/chaos -seed $(SEED) -faults 32 -within 120s -rate 1.2 -quiet
 
 crash-matrix: ## End, delay or fail the product at every failpoint, one run each
 	go run ./bench/chaos/matrix

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,7 +20,7 @@ func TestChangesAndRefusalsAreAudited(t *testing.T) {
 	b.signInAs("admin", "secret-guess")
 	b.must(400, "POST", "/api/v1/tokens", `{`)
 	b.settle()
-	rows, _, err := b.db.Audit(t.Context(), sql.Page{Limit: 100})
+	rows, _, err := b.db.Audit(t.Context(), sql.AuditFilter{}, sql.Page{Limit: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,7 @@ func TestAChangeIsAuditedThoughItsCallerHasGone(t *testing.T) {
 	}
 	b.server.record(gone, &call{spec: &spec{id: "stop", method: "POST"}}, 503)
 	b.settle()
-	rows, _, err := b.db.Audit(t.Context(), sql.Page{Limit: 2 * changes})
+	rows, _, err := b.db.Audit(t.Context(), sql.AuditFilter{}, sql.Page{Limit: 2 * changes})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,4 +71,16 @@ func TestAChangeIsAuditedThoughItsCallerHasGone(t *testing.T) {
 	if found != changes {
 		t.Errorf("%d of %d changes were audited", found, changes)
 	}
+}
+
+// audited ends the server and returns the rows of an action, the oldest first.
+func (b *bench) audited(action string) []sql.AuditRow {
+	b.t.Helper()
+	b.settle()
+	rows, _, err := b.db.Audit(context.Background(), sql.AuditFilter{Action: action}, sql.Page{Limit: 1000})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	slices.Reverse(rows)
+	return rows
 }

@@ -96,6 +96,11 @@ type listBackfills struct {
 	Paged
 }
 
+type listProjectBackfills struct {
+	ProjectPath
+	Paged
+}
+
 type backfillList struct{ Body List[Backfill] }
 
 type backfillAnswer struct {
@@ -136,6 +141,10 @@ func (s *Server) backfillRoutes() {
 		id: "create-backfill", method: "POST", path: all, tag: "backfills", summary: "Run a workflow for many dates, or preview that", status: 202, body: jsonBody, access: operate,
 	}, s.createBackfill)
 	add(s, spec{id: "list-backfills", method: "GET", path: all, tag: "backfills", summary: "List a workflow's backfills, the newest first", access: see}, s.listBackfills)
+	add(s, spec{
+		id: "list-project-backfills", method: "GET", path: "/projects/{project}/backfills", tag: "backfills", summary: "List the backfills of all workflows of a project, the newest first",
+		access: access{need: roleViewer, object: ofProject},
+	}, s.listProjectBackfills)
 	add(s, spec{id: "get-backfill", method: "GET", path: one, tag: "backfills", summary: "Show a backfill and its progress", access: see}, s.getBackfill)
 	add(s, spec{id: "list-backfill-dates", method: "GET", path: one + "/dates", tag: "backfills", summary: "List the dates of a backfill in the order in which they start", access: see}, s.listBackfillDates)
 	add(s, verb("pause", "Start no more dates; what runs goes on"), s.changeState(backfill.Paused))
@@ -204,6 +213,14 @@ func backfillFace(b sql.Backfill, now dag.Millis) Backfill {
 
 func (s *Server) listBackfills(ctx context.Context, in *listBackfills) (*backfillList, error) {
 	rows, next, err := s.store.Backfills(ctx, callOf(ctx).workflow.ID, in.page())
+	if err != nil {
+		return nil, fmt.Errorf("list backfills: %w", err)
+	}
+	return &backfillList{Body: list(rows, next, func(b sql.Backfill) Backfill { return backfillFace(b, s.at()) })}, nil
+}
+
+func (s *Server) listProjectBackfills(ctx context.Context, in *listProjectBackfills) (*backfillList, error) {
+	rows, next, err := s.store.ProjectBackfills(ctx, callOf(ctx).project.ID, in.page())
 	if err != nil {
 		return nil, fmt.Errorf("list backfills: %w", err)
 	}

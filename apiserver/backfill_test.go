@@ -167,6 +167,9 @@ func TestAPlanThatChangedIsRefused(t *testing.T) {
 	}
 	b.must(202, "POST", backfills, with(plan.Token))
 	b.must(409, "POST", backfills, with(plan.Token)) // a repeat makes no second one
+	if got := decode[List[Backfill]](t, b.must(200, "GET", "/api/v1/projects/alpha/backfills", "")); len(got.Items) != 1 || got.Items[0].Workflow != "daily" {
+		t.Errorf("of the project %+v", got)
+	}
 	if got := decode[List[Backfill]](t, b.must(200, "GET", backfills, "")); len(got.Items) != 1 {
 		t.Errorf("%d backfills", len(got.Items))
 	}

@@ -2,15 +2,19 @@ package apiserver
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/document"
@@ -42,9 +46,21 @@ func codedOf(p *Problem) codedProblem {
 	return codedProblem{Coded: Coded{p.Status, msg}, RequestID: p.RequestID, Errors: p.Errors}
 }
 
-// coded registers a route whose answers, and refusals, are Coded. It is no part of the OpenAPI document: docs/timers.md has
-// it. path is absolute. The handler's answer begins with a Coded; its error becomes one.
-func (s *Server) coded(sp spec, handle func(r *http.Request) (any, error)) {
+// described is the document alone of an API: what is registered with it is no route.
+type described struct{ huma.API }
+
+// Adapter returns one that routes nothing.
+func (d described) Adapter() huma.Adapter { return unrouted{d.API.Adapter()} }
+
+type unrouted struct{ huma.Adapter }
+
+// Handle does nothing: the route has a handler of its own.
+func (unrouted) Handle(*huma.Operation, func(huma.Context)) {}
+
+// coded registers a route whose answers, and refusals, are Coded. path is absolute. The OpenAPI document has it with I,
+// which says its parameters and its Body, and with O, whose Body is what handle answers; handle itself reads the request,
+// since what is wrong with it is told as a Coded. The answer begins with a Coded; an error becomes one.
+func coded[I, O any](s *Server, sp spec, handle func(r *http.Request) (any, error)) {
 	sp.coded = true
 	sp.check()
 	methods := []string{sp.method}
@@ -64,6 +80,34 @@ func (s *Server) coded(sp spec, handle func(r *http.Request) (any, error)) {
 		}
 	})))
 	s.declared[r] = &sp
+	describeCoded[I, O](s, &sp)
+}
+
+// describeCoded writes a coded route into the OpenAPI document. Its path is below another server than those of the API.
+func describeCoded[I, O any](s *Server, sp *spec) {
+	doc := s.api.OpenAPI()
+	op := huma.Operation{
+		OperationID: sp.id, Method: sp.method, Path: sp.path, Summary: sp.summary, Tags: []string{sp.tag}, DefaultStatus: http.StatusOK,
+		Description: "For " + sp.within.String() + "s of the app, which is a project, and above.",
+		Security:    []map[string][]string{{"token": {}}, {"session": {}}},
+		Responses:   map[string]*huma.Response{},
+	}
+	refusal := doc.Components.Schemas.Schema(reflect.TypeFor[codedProblem](), true, "CodedProblem")
+	codes := append(sp.errors(), http.StatusNotFound, http.StatusInternalServerError)
+	if sp.body != noBody {
+		codes = append(codes, http.StatusUnprocessableEntity, http.StatusTooManyRequests)
+	}
+	for _, code := range codes {
+		op.Responses[strconv.Itoa(code)] = &huma.Response{
+			Description: http.StatusText(code), Content: map[string]*huma.MediaType{"application/json": {Schema: refusal}},
+		}
+	}
+	huma.Register(described{s.api}, op, func(context.Context, *I) (*O, error) { return nil, nil })
+	root := s.cfg.BasePath
+	if root == "" {
+		root = "/"
+	}
+	doc.Paths[sp.path].Servers = []*huma.Server{{URL: root}}
 }
 
 // readCoded reads a body that takeBody has checked. Fields that out does not know are refused.

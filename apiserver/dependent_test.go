@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -64,4 +65,45 @@ func TestExplainSaysWhatADependentWaitsFor(t *testing.T) {
 	if got := b.do(asked{method: "GET", path: "/api/v1/instances/" + id + "/explain", token: viewer}).Body.String(); strings.Contains(got, "hidden") || !strings.Contains(got, "may not see") {
 		t.Errorf("a stranger is shown %s", got)
 	}
+}
+
+func TestADependentNamesTheInstancesThatCount(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.must(201, "PUT", "/api/v1/projects/p", "")
+	b.must(201, "PUT", "/api/v1/projects/q", "")
+	b.put(201, "p", "name: up\ntasks:\n  - {name: a, type: switch, cases: [{when: \"1 == 1\", then: []}]}\n", "")
+	b.put(201, "q", running("hidden"), "")
+	b.put(201, "p", "name: me\ntasks:\n  - {name: t, type: dependent, check: {all: [{workflow: up, date: today}, {any: [{project: q, workflow: hidden, date: last1Days}]}]}}\n  - {name: n, type: noop}\n", "")
+	start := func(name string) string {
+		return decode[struct {
+			InstanceID string `json:"instance_id"`
+		}](t, b.must(202, "POST", "/api/v1/projects/p/workflows/"+name+"/start", "")).InstanceID
+	}
+	up, me := start("up"), start("me")
+	b.drive(me, dag.Begin{})
+	path := "/api/v1/instances/" + me + "/tasks/t/dependencies"
+	look := func() []Dependency { return decode[DependencyList](t, b.must(200, "GET", path, "")).Items }
+	if got := look(); len(got) != 2 || got[0].Verdict != "waiting" || fmt.Sprint(int64(got[0].Instance)) != up || got[0].State != "submitted" || got[1].Code != "dependency_missing" {
+		t.Errorf("while it waits: %+v", got)
+	}
+	b.drive(up, dag.Begin{})
+	if got := look(); got[0].Verdict != "success" || len(got[0].Runs) != 1 || fmt.Sprint(int64(got[0].Runs[0])) != up {
+		t.Errorf("after the success: %+v", got)
+	}
+	viewer := b.person("vera", "p", roleViewer, false)
+	if got := decode[DependencyList](t, b.do(asked{method: "GET", path: path, token: viewer})).Items[1]; len(got.Runs) != 0 || !strings.Contains(got.Text, "may not see") {
+		t.Errorf("a stranger is shown %+v", got)
+	}
+	who := func(id string) []Waiter {
+		return decode[WaiterList](t, b.must(200, "GET", "/api/v1/instances/"+id+"/waiters", "")).Items
+	}
+	if got := who(up); len(got) != 1 || fmt.Sprint(int64(got[0].Instance)) != me || got[0].Task != "t" || got[0].TaskState != dag.TaskRunning || got[0].Date != "today" || got[0].For != "" {
+		t.Errorf("who waits for %s: %+v", up, got)
+	}
+	if got := who(me); len(got) != 0 {
+		t.Errorf("nobody waits for %s, but %+v", me, got)
+	}
+	b.must(409, "GET", "/api/v1/instances/"+me+"/tasks/n/dependencies", "")
+	b.must(404, "GET", "/api/v1/instances/"+me+"/tasks/gone/dependencies", "")
 }

@@ -69,7 +69,12 @@ func (s *Server) explanationOf(ctx context.Context, row sql.InstanceRow, name st
 		}
 		task = i
 	}
-	e = explanationFace(inst.Explain(s.at(), task))
+	return s.explainTask(ctx, row, inst, plan, task, depth)
+}
+
+// explainTask explains an instance that was made of its rows, or one task of it; task -1 is the instance itself.
+func (s *Server) explainTask(ctx context.Context, row sql.InstanceRow, inst *dag.Instance, plan *dag.Plan, task, depth int) (Explanation, error) {
+	e := explanationFace(inst.Explain(s.at(), task))
 	if err := s.addQueues(ctx, row, inst, plan, task, &e); err != nil {
 		return e, err
 	}

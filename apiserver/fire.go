@@ -26,7 +26,7 @@ type Fire struct {
 	Due        Time   `json:"due" doc:"The moment and its jitter."`
 	State      string `json:"state" enum:"planned,waiting,fired,skipped,missed,duplicate" doc:"planned and waiting have no outcome yet. skipped: a rule left it out. missed: no master was there, and the misfire policy let it go. duplicate: its instance was there already."`
 	Reason     string `json:"reason,omitempty" doc:"The rule that it was skipped or missed by."`
-	InstanceID ID     `json:"instance_id,omitempty" doc:"Absent where it started none."`
+	InstanceID ID     `json:"instance_id,omitempty" doc:"The instance that it started; of one that was skipped or missed, that somebody started in its place. Absent for none."`
 	FiredAt    Time   `json:"fired_at" doc:"When it came to its outcome."`
 	LateMS     int64  `json:"late_ms,omitempty" doc:"How much later than due it fired."`
 	Revision   int64  `json:"revision" doc:"Of the schedule, as it was planned."`
@@ -69,6 +69,7 @@ type ScheduleProof struct {
 
 	Compared   bool   `json:"compared" doc:"The rows were held to the rules one by one."`
 	Why        string `json:"why,omitempty" doc:"Why the rows, or some of them, were not compared."`
+	WhyCode    string `json:"why_code,omitempty" enum:"pruned,broken,changed,before,too_many,no_rule" doc:"The same as a code."`
 	Since      Time   `json:"since,omitempty" doc:"Rows from here on were compared: the rules were others before."`
 	Missing    []Time `json:"missing" nullable:"false" doc:"Moments that the rules name and that have no row, at most 100."`
 	Unexpected []Time `json:"unexpected" nullable:"false" doc:"Rows of moments that the rules do not name, at most 100."`
@@ -81,6 +82,7 @@ func (s *Server) fireRoutes() {
 	const one = "/projects/{project}/workflows/{workflow}/schedules/{schedule}"
 	see := access{need: roleViewer, object: ofWorkflow}
 	add(s, spec{id: "list-fires", method: "GET", path: one + "/fires", tag: "schedules", summary: "List what became of a schedule's fires, the oldest first", access: see}, s.listFires)
+	s.fireRunRoutes(one)
 	add(s, spec{id: "list-fire-days", method: "GET", path: one + "/fires/days", tag: "schedules", summary: "Count what became of a schedule's fires, by the days of its timezone", access: see}, s.listFireDays)
 	add(s, spec{id: "prove-schedule", method: "GET", path: one + "/proof", tag: "schedules", summary: "Show that every planned fire came to an outcome", access: see}, s.proveSchedule)
 	add(s, spec{id: "explain-schedule", method: "GET", path: one + "/explain", tag: "schedules", summary: "Say why a schedule fires or does not", access: see}, s.explainSchedule)
@@ -180,11 +182,11 @@ func (s *Server) holdToRules(ctx context.Context, sch sql.Schedule, from, to dag
 	plan, wrong := sch.Spec.Compile(sch.ID, calendars, 0)
 	switch {
 	case p.Pruned > 0:
-		p.Why = "some of the rows are left as sums alone"
+		p.WhyCode, p.Why = "pruned", "some of the rows are left as sums alone"
 	case len(wrong) > 0:
-		p.Why = "the rules can't be read any more: " + wrong[0].Error()
+		p.WhyCode, p.Why = "broken", "the rules can't be read any more: "+wrong[0].Error()
 	case since >= to:
-		p.Why = "the rules were others: the schedule was changed, paused or resumed since"
+		p.WhyCode, p.Why = "changed", "the rules were others: the schedule was changed, paused or resumed since"
 	}
 	if p.Why != "" {
 		return nil
@@ -193,7 +195,7 @@ func (s *Server) holdToRules(ctx context.Context, sch sql.Schedule, from, to dag
 		return s.holdToInstances(ctx, sch, from, to, p)
 	}
 	if since > from {
-		p.Why = "what is before was planned by other rules, or the schedule was paused"
+		p.WhyCode, p.Why = "before", "what is before was planned by other rules, or the schedule was paused"
 	}
 	var rules []schedule.Fire
 	if sch.Enabled {
@@ -204,7 +206,7 @@ func (s *Server) holdToRules(ctx context.Context, sch sql.Schedule, from, to dag
 		return err
 	}
 	if len(rules) > maxProved || len(rows) > maxProved {
-		p.Why = fmt.Sprintf("there are more than %d fires: ask for less", maxProved)
+		p.WhyCode, p.Why = "too_many", fmt.Sprintf("there are more than %d fires: ask for less", maxProved)
 		return nil
 	}
 	p.Compared, p.Since = true, Time(since)
@@ -220,7 +222,7 @@ func (s *Server) holdToRules(ctx context.Context, sch sql.Schedule, from, to dag
 
 // holdToInstances holds the fires of ends and calls to the instances that they started: no rule foretells them.
 func (s *Server) holdToInstances(ctx context.Context, sch sql.Schedule, from, to dag.Millis, p *ScheduleProof) error {
-	p.Why = "it fires at ends of another workflow or by calls, which no rule foretells: only the instances were looked for"
+	p.WhyCode, p.Why = "no_rule", "it fires at ends of another workflow or by calls, which no rule foretells: only the instances were looked for"
 	rows, err := s.firesBetween(ctx, sch.ID, from, to)
 	if err != nil || len(rows) > maxProved {
 		return err
@@ -261,13 +263,13 @@ func (s *Server) firesBetween(ctx context.Context, id int64, from, to dag.Millis
 	return rows, nil
 }
 
-// findInstances notes the fires that fired and whose instance is not there, or is about another moment.
+// findInstances notes the fires that fired, or were made up for, and whose instance is not there, or is about another moment.
 func (s *Server) findInstances(ctx context.Context, sch sql.Schedule, rows []sql.Fire, p *ScheduleProof) error {
 	for chunk := range slices.Chunk(rows, maxPage) {
 		wanted := map[int64]sql.Fire{}
 		f := sql.InstanceFilter{ProjectIDs: []int64{sch.ProjectID}}
 		for _, row := range chunk {
-			if row.State == schedule.Fired {
+			if row.State == schedule.Fired || row.Instance != 0 {
 				wanted[row.Instance] = row
 				f.IDs = append(f.IDs, row.Instance)
 			}
@@ -286,7 +288,7 @@ func (s *Server) findInstances(ctx context.Context, sch sql.Schedule, rows []sql
 			}
 		}
 		for _, row := range chunk {
-			if _, ok := wanted[row.Instance]; ok && row.State == schedule.Fired && len(p.NoInstance) < maxTold {
+			if _, ok := wanted[row.Instance]; ok && (row.State == schedule.Fired || row.Instance != 0) && len(p.NoInstance) < maxTold {
 				p.NoInstance = append(p.NoInstance, Time(row.At))
 			}
 		}

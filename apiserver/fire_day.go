@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/schedule"
 	"github.com/porpoise/porpoise/sql"
 )
@@ -30,23 +31,20 @@ type FireDays struct {
 type listFireDays struct {
 	SchedulePath
 	FireRange
+	Span string `query:"span" pattern:"^[0-9]{4}(-[0-9]{2})?$" doc:"A year, 2026, or a month, 2026-03, of the schedule's timezone, in place of from and to: who asks need not know the timezone."`
 }
 
 type fireDaysAnswer struct{ Body FireDays }
 
 func (s *Server) listFireDays(ctx context.Context, in *listFireDays) (*fireDaysAnswer, error) {
+	if in.Span != "" && in.From+in.To != "" {
+		return nil, wrongField(http.StatusBadRequest, "span", "excludes", in.Span, "goes without from and to")
+	}
 	from, to, err := in.moments(s.at())
 	if err != nil {
 		return nil, err
 	}
-	if to.Sub(from) > maxFireDays*24*time.Hour {
-		return nil, wrongField(http.StatusBadRequest, "to", "out_of_range", in.To, "is more than %d days after from", maxFireDays)
-	}
 	sch, err := s.scheduleOf(ctx, in.Schedule)
-	if err != nil {
-		return nil, err
-	}
-	counts, err := s.store.CountFires(ctx, sch.ID, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -54,22 +52,61 @@ func (s *Server) listFireDays(ctx context.Context, in *listFireDays) (*fireDaysA
 	if len(wrong) > 0 {
 		loc = time.UTC // a zone that this binary does not know any more: explain says so
 	}
-	return &fireDaysAnswer{Body: FireDays{Timezone: loc.String(), Days: fireDays(counts, loc)}}, nil
+	if in.Span != "" {
+		if from, to, err = spanOf(in.Span, loc); err != nil {
+			return nil, err
+		}
+	}
+	if to.Sub(from) > maxFireDays*24*time.Hour {
+		return nil, wrongField(http.StatusBadRequest, "to", "out_of_range", in.To, "is more than %d days after from", maxFireDays)
+	}
+	counts, err := s.store.CountFires(ctx, sch.ID, stretchesOf(from, to, loc))
+	if err != nil {
+		return nil, err
+	}
+	return &fireDaysAnswer{Body: FireDays{Timezone: loc.String(), Days: fireDays(counts)}}, nil
 }
 
-// fireDays adds counts, the oldest first, up to the days of a timezone.
-func fireDays(counts []sql.FireCount, loc *time.Location) []FireDay {
-	out, at, late := []FireDay{}, map[string]int{}, []int64{}
-	for _, c := range counts {
-		// The sum of a day of UTC stays that of the date.
-		day := c.At.Time().In(loc).Format(time.DateOnly)
-		if c.Pruned {
-			day = c.At.Time().UTC().Format(time.DateOnly)
+// spanOf is where a year or a month of a clock begins and ends.
+func spanOf(text string, loc *time.Location) (from, to dag.Millis, err error) {
+	months, layout := 12, "2006"
+	if len(text) > len(layout) {
+		months, layout = 1, "2006-01"
+	}
+	at, err := time.Parse(layout, text)
+	if err != nil || at.Year() < 1970 || at.Year() > 2199 {
+		return 0, 0, wrongField(http.StatusBadRequest, "span", "invalid_date", text, "is not a year or a month from 1970 to 2199")
+	}
+	return dag.MillisOf(midnightOf(at.Year(), at.Month(), 1, loc)), dag.MillisOf(midnightOf(at.Year(), at.Month()+time.Month(months), 1, loc)), nil
+}
+
+// maxStretches bounds the changes of a clock within a span: no zone has had more in a year.
+const maxStretches = 16
+
+// stretchesOf cuts a time where a clock changes its offset.
+func stretchesOf(from, to dag.Millis, loc *time.Location) (out []sql.FireStretch) {
+	for from < to {
+		at := from.Time().In(loc)
+		_, offset := at.Zone()
+		_, change := at.ZoneBounds()
+		end := to
+		if !change.IsZero() && len(out) < maxStretches-1 {
+			end = min(to, dag.MillisOf(change))
 		}
-		i, ok := at[day]
-		if !ok {
-			i = len(out)
-			at[day] = i
+		out = append(out, sql.FireStretch{From: from, To: end, Offset: int64(offset) * 1000})
+		from = end
+	}
+	return out
+}
+
+// fireDays adds counts, the oldest day first, up to days.
+func fireDays(counts []sql.FireCount) []FireDay {
+	out, late := []FireDay{}, []int64{}
+	for _, c := range counts {
+		day := time.Unix(c.Day*86_400, 0).UTC().Format(time.DateOnly)
+		i := len(out) - 1
+		if i < 0 || out[i].Day != day {
+			i++
 			out, late = append(out, FireDay{Day: day, States: map[string]int64{}}), append(late, 0)
 		}
 		out[i].States[string(c.State)] += c.Fires

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,6 +52,17 @@ func TestFiresAreCountedByTheDaysOfTheirTimezone(t *testing.T) {
 			t.Errorf("day %d is %+v, want %+v", i, d, w)
 		}
 	}
+	// A year and a month are those of its clock.
+	for span, days := range map[string]int{"2026": 4, "2026-03": 3, "2026-01": 1, "2025": 0} {
+		if got := decode[FireDays](t, b.must(200, "GET", one+"/fires/days?span="+span, "")); len(got.Days) != days {
+			t.Errorf("%s has %d days with fires, want %d: %+v", span, len(got.Days), days, got.Days)
+		}
+	}
+	for _, wrong := range []string{"span=2026-13", "span=1900", "span=2026&to=2026-12-31T00:00:00Z"} {
+		if got := wrongFields(b, 400, "GET", one+"/fires/days?"+wrong, ""); !strings.HasPrefix(got, "span ") {
+			t.Errorf("%s is refused for %s", wrong, got)
+		}
+	}
 	// The last outcome is that of the latest fire that has one.
 	for path, last := range map[string]func() *Fire{
 		one:       func() *Fire { return decode[ScheduleDetail](t, b.must(200, "GET", one, "")).Last },
@@ -61,4 +73,23 @@ func TestFiresAreCountedByTheDaysOfTheirTimezone(t *testing.T) {
 		}
 	}
 	b.must(400, "GET", one+"/fires/days?from=2025-01-01T00:00:00Z&to=2026-12-31T00:00:00Z", "")
+}
+
+func TestFiresStayOnTheirDayWhenClocksChange(t *testing.T) {
+	t.Parallel()
+	loc, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, to, err := spanOf("2026", loc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := stretchesOf(from, to, loc)
+	if len(got) != 3 || got[0].Offset != 3_600_000 || got[1].Offset != 7_200_000 || got[2].Offset != 3_600_000 || got[0].To != got[1].From || got[2].To != to {
+		t.Errorf("the year is %+v", got)
+	}
+	if want := time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC); !got[1].From.Time().Equal(want) {
+		t.Errorf("the clocks change at %v, want %v", got[1].From.Time(), want)
+	}
 }

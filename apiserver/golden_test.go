@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/porpoise/porpoise/sql"
 )
@@ -24,6 +25,7 @@ var unsteady = []struct {
 	{regexp.MustCompile(`"(system_[a-z_]*(?:date|time)",\s*"value)": ?"\d+"`), `"$1": "20261121"`},
 	{regexp.MustCompile(`"(system_workflow_instance_id",\s*"value|instance)": ?"\d+"`), `"$1": "1"`},
 	{regexp.MustCompile(`"((?:[a-z_]*_)?id)": ?"[^"]+"`), `"$1": "1"`},
+	{regexp.MustCompile(`"tasks": ?"[0-9.a-z-]+"`), `"tasks": "1.a"`},
 	{regexp.MustCompile(`"secret": ?"[^"]+"`), `"secret": "pp_..."`},
 	{regexp.MustCompile(`"token": ?"pj1[^"]+"`), `"token": "pj1.cafe..."`},
 }
@@ -31,7 +33,10 @@ var unsteady = []struct {
 // TestAnswersAreAsTheyWere compares whole answers with testdata/*.json; -update writes them.
 func TestAnswersAreAsTheyWere(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
+	b := newBench(t, func(c *Config) {
+		c.Masters, c.Balancer, c.Node, c.Leases = fixedMasters{}, fixedBalancer{}, "a1", Leases{Master: 5 * time.Second, Worker: 6 * time.Second}
+		c.Settings = []Setting{{Key: "http", Value: "127.0.0.1:8080", Source: "env", About: "address of the API"}, {Key: "database", Source: "file", Secret: true, About: "where"}}
+	})
 	id := b.seed("alpha")
 	b.assign(id)
 	if _, err := b.db.SaveFailover(t.Context(), sql.FailoverRow{
@@ -50,6 +55,10 @@ func TestAnswersAreAsTheyWere(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.rebalance()
+	refused := sql.AuditRow{CreatedAt: 1, Actor: "eve", Address: "::1", Action: "delete-workflow", Object: "project=alpha workflow=daily", Outcome: "refused", Detail: "Forbidden 1"}
+	if err := b.db.AddAudit(t.Context(), []sql.AuditRow{refused}); err != nil {
+		t.Fatal(err)
+	}
 	b.signInAs(adminName, b.pass)
 	const w = "/api/v1/projects/alpha/workflows/daily"
 	in := "/api/v1/instances/" + id
@@ -68,10 +77,17 @@ func TestAnswersAreAsTheyWere(t *testing.T) {
 		{"version", "GET", w + "/versions/1", "", 200},
 		{"layout_none", "GET", w + "/layout", "", 200},
 		{"layout", "PUT", w + "/layout", `{"tasks":{"load":{"x":10,"y":20.5}}}`, 200},
+		{"cases_none", "GET", w + "/cases", "", 200},
+		{"cases", "PUT", w + "/cases", `{"text":"cases:\n  - {name: well, expect: success}\n","revision":0}`, 200},
+		{"cases_stale", "PUT", w + "/cases", `{"text":"cases: []\n","revision":0}`, 412},
+		{"waiters", "GET", in + "/waiters", "", 200},
 		{"validate", "POST", "/api/v1/validate", `{"name":"x","tasks":[{"name":"a","type":"nop"}]}`, 200},
 		{"validate_warnings", "POST", "/api/v1/validate?project=alpha&workflow=daily", `{"name":"daily","tasks":[{"name":"a","type":"noop"},{"name":"b","type":"shell","script":"echo ${x}","worker_group":"gpu"}]}`, 200},
 		{"validate_graph", "POST", "/api/v1/validate", `{"name":"x","tasks":[{"name":"a","type":"noop","needs":["b"]},{"name":"b","type":"noop","needs":["a","c"]}]}`, 200},
 		{"parameters", "POST", w + "/parameters", `{"task":"extract","params":{"day":7},"schedule_time":"2026-03-29T02:00:00Z"}`, 200},
+		{"trial", "POST", "/api/v1/projects/alpha/trial", `{"text":"name: x\ntasks:\n  - {name: a, type: shell, script: ls}\n","cases":"cases:\n  - {name: well, expect: success}\n  - name: badly\n    tasks: {a: failed}\n    expect: {state: success, tasks: {a: {attempts: 2}}}\n"}`, 200},
+		{"trial_wrong", "POST", "/api/v1/projects/alpha/trial", `{"text":"name: x\ntasks:\n  - {name: a, type: noop}\n","cases":"cases:\n  - {name: well, expected: success}\n"}`, 200},
+		{"dates", "GET", "/api/v1/dates?at=2026-03-30T01:00:00Z&timezone=Europe/Berlin", "", 200},
 		{"instance", "GET", in, "", 200},
 		{"instances", "GET", "/api/v1/instances?state=running", "", 200},
 		{"tasks", "GET", in + "/tasks", "", 200},
@@ -79,11 +95,18 @@ func TestAnswersAreAsTheyWere(t *testing.T) {
 		{"view", "GET", in + "/view?drawing=true", "", 200},
 		{"view_plain", "GET", in + "/view", "", 200},
 		{"events", "GET", in + "/events?limit=2", "", 200},
+		{"live_tasks", "GET", "/api/v1/tasks?is=running&project=alpha", "", 200},
+		{"live_tasks_waiting", "GET", "/api/v1/tasks?is=waiting", "", 200},
+		{"audit", "GET", "/api/v1/audit?actor=eve", "", 200},
+		{"about", "GET", "/api/v1/about", "", 200},
+		{"lineage", "GET", "/api/v1/lineage?project=alpha", "", 200},
 		{"counts", "GET", "/api/v1/instances/counts?project=alpha", "", 200},
 		{"task_types", "GET", "/api/v1/task-types", "", 200},
 		{"graph", "GET", w + "/versions/1/graph", "", 200},
 		{"preview", "GET", in + "/preview?verb=stop", "", 200},
 		{"histogram", "GET", "/api/v1/instances/histogram?project=alpha", "", 200},
+		{"grid", "GET", w + "/grid", "", 200},
+		{"task_history", "GET", w + "/tasks/extract/history", "", 200},
 		{"neighbours", "GET", in + "/neighbours", "", 200},
 		{"values", "GET", in + "/values", "", 200},
 		{"explain", "GET", in + "/explain", "", 200},
@@ -97,15 +120,29 @@ func TestAnswersAreAsTheyWere(t *testing.T) {
 		{"supervisor", "GET", "/api/v1/cluster/supervisor", "", 200},
 		{"recoveries", "GET", "/api/v1/cluster/recoveries", "", 200},
 		{"slots", "GET", "/api/v1/cluster/slots", "", 200},
+		{"pulse", "GET", "/api/v1/cluster/pulse", "", 200},
+		{"timer_slices", "GET", "/api/v1/cluster/timers", "", 200},
+		{"running_tasks", "GET", "/api/v1/cluster/tasks", "", 200},
+		{"slot_work", "GET", "/api/v1/cluster/slots/3", "", 200},
+		{"busy_task_groups", "GET", "/api/v1/cluster/task-groups", "", 200},
+		{"settings", "GET", "/api/v1/cluster/settings", "", 200},
+		{"rebalance", "POST", "/api/v1/cluster/rebalance", `{"epoch":3}`, 202},
+		{"rebalance_late", "POST", "/api/v1/cluster/rebalance", `{"epoch":2}`, 409},
 		{"join_token", "POST", "/api/v1/cluster/join-tokens", `{"role":"worker"}`, 201},
 		{"session", "GET", "/api/v1/session", "", 200},
 		{"token", "POST", "/api/v1/tokens", `{"name":"ci","role":"viewer","project":"alpha"}`, 201},
 		{"users", "GET", "/api/v1/users", "", 200},
 		{"member", "PUT", "/api/v1/projects/alpha/members/admin", `{"role":"owner"}`, 200},
+		{"user_tokens", "GET", "/api/v1/users/admin/tokens", "", 200},
+		{"user_sessions", "GET", "/api/v1/users/admin/sessions", "", 200},
+		{"resources", "GET", "/api/v1/resources/worker-groups", "", 200},
+		{"listeners_all", "GET", "/api/v1/listeners", "", 200},
 		{"members", "GET", "/api/v1/projects/alpha/members", "", 200},
 		{"schedule_preview", "GET", "/api/v1/schedules/preview?cron=30+2+*+*+0&timezone=Europe/Berlin&from=2026-03-23T00:00:00Z&n=2", "", 200},
 		{"start_preview", "POST", w + "/start?preview=true", `{"start_tasks":["load"],"scope":"upstream"}`, 200},
 		{"backfill_preview", "POST", w + "/backfills?preview=true", `{"from":"2026-03-01","to":"2026-03-03","params":{"day":7}}`, 200},
+		{"acknowledge_none", "PUT", in + "/acknowledgement", `{"round":1}`, 409},
+		{"live_tasks_unusual", "GET", "/api/v1/tasks?is=waiting&older=usual", "", 200},
 		{"start", "POST", w + "/start", `{"params":{"day":7},"priority":"high"}`, 202},
 		{"pause", "POST", in + "/pause", "", 202},
 		{"bulk", "POST", "/api/v1/instances/bulk", `{"verb":"recover","instances":[{"id":"` + id + `"}]}`, 200},
@@ -114,7 +151,10 @@ func TestAnswersAreAsTheyWere(t *testing.T) {
 		{"schedule_put", "PUT", w + "/schedules/once", `{"at":["2040-01-01 05:00"],"timezone":"Europe/Berlin","calendar":{"skip":["holidays"],"excluded":"next"},"params":{"day":7}}`, 201},
 		{"schedule", "GET", w + "/schedules/once", "", 200},
 		{"schedules", "GET", "/api/v1/schedules?project=alpha", "", 200},
+		{"schedule_heat", "GET", "/api/v1/schedules/heat?timezone=Europe/Berlin&from=2040-01-01", "", 200},
+		{"schedule_hour", "GET", "/api/v1/schedules/hour?timezone=Europe/Berlin&day=2040-01-02&hour=5", "", 200},
 		{"schedule_fires", "GET", w + "/schedules/once/fires", "", 200},
+		{"schedule_fires_run", "POST", w + "/schedules/once/fires/run", `{"at":["2026-01-01T05:00:00Z"]}`, 202},
 		{"schedule_fire_days", "GET", w + "/schedules/once/fires/days", "", 200},
 		{"schedule_proof", "GET", w + "/schedules/once/proof", "", 200},
 		{"schedule_explain", "GET", w + "/schedules/once/explain", "", 200},

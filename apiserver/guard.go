@@ -196,9 +196,9 @@ func (s *Server) resolve(ctx context.Context, sp *spec, c *call) *Problem {
 	case ofProject:
 		c.project, err = s.store.Project(ctx, c.vars["project"])
 	case ofWorkflow:
-		if c.project, err = s.store.Project(ctx, c.vars["project"]); err == nil {
-			c.workflow, err = s.store.Workflow(ctx, c.project.ID, c.vars["workflow"])
-		}
+		var found located
+		found, err = s.workflows.get(ctx, workflowName{c.vars["project"], c.vars["workflow"]})
+		c.project, c.workflow = found.project, found.workflow
 	case ofInstance:
 		id, ok := parseID(c.vars["id"])
 		if !ok {
@@ -217,6 +217,23 @@ func (s *Server) resolve(ctx context.Context, sp *spec, c *call) *Problem {
 		return nil
 	}
 	return s.problemOf(ctx, err)
+}
+
+// workflowName is how a path names a workflow.
+type workflowName struct{ project, workflow string }
+
+// located is a workflow and its project.
+type located struct {
+	project  sql.Project
+	workflow sql.Workflow
+}
+
+// locate finds a workflow by its names. Where the project alone is there, it is in the answer beside the error.
+func (s *Server) locate(ctx context.Context, name workflowName) (found located, err error) {
+	if found.project, err = s.store.Project(ctx, name.project); err == nil {
+		found.workflow, err = s.store.Workflow(ctx, found.project.ID, name.workflow)
+	}
+	return found, err
 }
 
 // creates tells the one route whose object need not exist yet: PUT of a project.

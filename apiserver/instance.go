@@ -42,6 +42,7 @@ type Instance struct {
 	StartedAt    Time              `json:"started_at,omitempty"`
 	FinishedAt   Time              `json:"finished_at,omitempty"`
 	Deadline     Time              `json:"deadline,omitempty"`
+	Acknowledged *Acknowledged     `json:"acknowledged,omitempty" doc:"Who has seen its failure and looks after it, in this round; absent for nobody, and in answers to verbs."`
 }
 
 // Task is a task instance as it stands.
@@ -56,6 +57,7 @@ type Task struct {
 	Lost       int               `json:"lost" doc:"Workers lost in this round."`
 	Iteration  int               `json:"iteration,omitempty" doc:"Of a task with repeat_until: the iteration that it is in, from 1."`
 	Items      int               `json:"items,omitempty" doc:"Of a dynamic task: how many children its list makes."`
+	ItemStates map[string]int    `json:"item_states,omitempty" doc:"Of a dynamic task: how many of its items are waiting (their child is yet to be made, or to run again), running, success, failed or killed; of the view alone."`
 	ReadyAt    Time              `json:"ready_at,omitempty"`
 	NextAt     Time              `json:"next_at,omitempty"`
 	StartedAt  Time              `json:"started_at,omitempty"`
@@ -139,10 +141,11 @@ type listInstances struct {
 	To       string `query:"to" maxLength:"64" doc:"Created before, RFC 3339."`
 	IDs      string `query:"ids" maxLength:"4000" doc:"Only these, comma-separated, at most 200; no other filter than the caller's rights counts then."`
 	// These look into the rows: a page may then hold fewer than limit, with a next_cursor.
-	Version int    `query:"version" minimum:"0" maximum:"2147483647" doc:"Of the definition. This and the next look into the rows: a page may hold fewer than limit, even none, and still have a next_cursor."`
-	By      string `query:"by" maxLength:"512" doc:"Created by this user."`
-	Param   string `query:"param" maxLength:"512" doc:"name=value of one of its parameters contains this."`
-	Longer  string `query:"longer" maxLength:"32" doc:"Took longer than this, or runs for longer: 90s 10m 2h."`
+	Version      int    `query:"version" minimum:"0" maximum:"2147483647" doc:"Of the definition. This and the next look into the rows: a page may hold fewer than limit, even none, and still have a next_cursor."`
+	By           string `query:"by" maxLength:"512" doc:"Created by this user."`
+	Param        string `query:"param" maxLength:"512" doc:"name=value of one of its parameters contains this."`
+	Longer       string `query:"longer" maxLength:"32" doc:"Took longer than this, or runs for longer: 90s 10m 2h."`
+	Acknowledged string `query:"acknowledged" enum:"yes,no" doc:"Only those whose failure somebody has acknowledged, or only those without."`
 }
 
 // InstanceCounts says how many instances are in each state.
@@ -237,7 +240,11 @@ func (s *Server) listInstances(ctx context.Context, in *listInstances) (*instanc
 	if err != nil {
 		return nil, fmt.Errorf("list instances: %w", err)
 	}
-	return &instanceList{Body: list(rows, next, instanceFace)}, nil
+	faces, err := s.acknowledgedFaces(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	return &instanceList{Body: List[Instance]{Items: faces, NextCursor: next}}, nil
 }
 
 func (s *Server) countInstances(ctx context.Context, in *countInstances) (*countsAnswer, error) {
@@ -283,6 +290,10 @@ func (s *Server) instanceFilter(ctx context.Context, in *listInstances) (f sql.I
 		}
 	}
 	f.Version, f.By, f.Param = in.Version, in.By, in.Param
+	if in.Acknowledged != "" {
+		yes := in.Acknowledged == "yes"
+		f.Acknowledged = &yes
+	}
 	if in.Longer != "" {
 		if f.LongerThan, err = time.ParseDuration(in.Longer); err != nil || f.LongerThan <= 0 {
 			wrong = append(wrong, dag.FieldError{Field: "longer", Code: "invalid_duration", Value: in.Longer, Message: "is not a duration like 90s, 10m or 2h"})
@@ -337,7 +348,11 @@ func parseStates(text string) (states []dag.InstanceState, wrong []dag.FieldErro
 }
 
 func (s *Server) getInstance(ctx context.Context, _ *InstancePath) (*instanceAnswer, error) {
-	return &instanceAnswer{Status: http.StatusOK, Body: instanceFace(callOf(ctx).instance)}, nil
+	faces, err := s.acknowledgedFaces(ctx, []sql.InstanceRow{callOf(ctx).instance})
+	if err != nil {
+		return nil, err
+	}
+	return &instanceAnswer{Status: http.StatusOK, Body: faces[0]}, nil
 }
 
 func (s *Server) listTasks(ctx context.Context, in *listTasks) (*taskList, error) {

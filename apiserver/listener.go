@@ -1,11 +1,14 @@
 package apiserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/porpoise/porpoise/dag"
@@ -21,6 +24,7 @@ type ListenerStore interface {
 	Listener(ctx context.Context, projectID int64, name string) (sql.Listener, error)
 	ListenerByID(ctx context.Context, id int64) (sql.Listener, error)
 	Listeners(ctx context.Context, projectID int64, page sql.Page) ([]sql.Listener, string, error)
+	ListenersOf(ctx context.Context, projects []int64, limit int) ([]sql.Listener, error)
 	DeleteListener(ctx context.Context, projectID int64, name string) error
 	Deliveries(ctx context.Context, listenerID int64, state sql.DeliveryState, page sql.Page) ([]sql.Delivery, string, error)
 	Delivery(ctx context.Context, listenerID, instanceID int64) (sql.Delivery, error)
@@ -52,9 +56,12 @@ type Listener struct {
 	UpdatedAt   Time           `json:"updated_at"`
 }
 
-// Delivery is how far a listener has heard of an instance.
+// Delivery is how far a listener has heard of an instance, or of an alert.
 type Delivery struct {
-	InstanceID ID     `json:"instance_id"`
+	InstanceID ID     `json:"instance_id,omitempty" doc:"The instance whose events are told; absent where it is about an alert."`
+	AlertID    ID     `json:"alert_id,omitempty" doc:"The alert that is told; absent where it is about an instance."`
+	Event      string `json:"event,omitempty" doc:"What the alert is: schedule_broken, timer_failing."`
+	Subject    string `json:"subject,omitempty" doc:"The schedule or the timer that the alert is about."`
 	Workflow   string `json:"workflow"`
 	State      string `json:"state" enum:"idle,due,dead" doc:"idle: all is delivered; due: there is something to deliver, or to deliver again; dead: given up."`
 	Seq        int64  `json:"seq" doc:"The last event that was delivered, or that the listener doesn't want; -1 for none."`
@@ -93,6 +100,23 @@ type putListener struct {
 
 type listenerList struct{ Body List[Listener] }
 
+// ProjectListener is a listener with whose it is.
+type ProjectListener struct {
+	Project string `json:"project"`
+	Listener
+}
+
+// AllListeners are the listeners of several projects.
+type AllListeners struct {
+	Items []ProjectListener `json:"items" nullable:"false" doc:"By project and name."`
+	Cut   bool              `json:"cut" doc:"There are more than are listed."`
+}
+
+type allListenersAnswer struct{ Body AllListeners }
+
+// maxAllListeners bounds the listeners of one answer.
+const maxAllListeners = 5000
+
 type listenerPage struct {
 	ProjectPath
 	Paged
@@ -116,7 +140,8 @@ type deliveryAnswer struct{ Body Delivery }
 type redeliverToListener struct {
 	ListenerPath
 	Body struct {
-		InstanceID ID   `json:"instance_id"`
+		InstanceID ID   `json:"instance_id,omitempty" doc:"The instance whose delivery was given up."`
+		AlertID    ID   `json:"alert_id,omitempty" doc:"The alert whose delivery was, in place of an instance."`
 		Skip       bool `json:"skip,omitempty" doc:"Go on behind the event that could not be delivered."`
 	}
 }
@@ -127,6 +152,10 @@ func (s *Server) listenerRoutes() {
 	may := func(need role) access { return access{need: need, object: ofProject} }
 	const all, one = "/projects/{project}/listeners", "/projects/{project}/listeners/{listener}"
 	add(s, spec{id: "list-listeners", method: "GET", path: all, tag: "listeners", summary: "List a project's listeners", access: may(roleOperator)}, s.listListeners)
+	add(s, spec{
+		id: "list-all-listeners", method: "GET", path: "/listeners", tag: "listeners", summary: "List the listeners of all projects that one operates",
+		access: access{object: perItem},
+	}, s.listAllListeners)
 	add(s, spec{id: "get-listener", method: "GET", path: one, tag: "listeners", summary: "Show a listener", access: may(roleOperator)}, s.getListener)
 	add(s, spec{id: "put-listener", method: "PUT", path: one, tag: "listeners", summary: "Make or change a listener", body: jsonBody, access: may(roleEditor)}, s.putListener)
 	add(s, spec{id: "delete-listener", method: "DELETE", path: one, tag: "listeners", summary: "Delete a listener", access: may(roleEditor)}, s.deleteListener)
@@ -173,8 +202,11 @@ func listenerFace(l sql.Listener) Listener {
 
 func deliveryFace(d sql.Delivery) Delivery {
 	out := Delivery{
-		InstanceID: ID(d.InstanceID), Workflow: d.Workflow, State: string(d.State), Seq: d.Seq, Attempts: d.Attempts, FailingAt: Time(d.Since),
+		InstanceID: ID(d.InstanceID), Event: d.Kind, Subject: d.Subject, Workflow: d.Workflow, State: string(d.State), Seq: d.Seq, Attempts: d.Attempts, FailingAt: Time(d.Since),
 		Status: d.Status, Error: d.Error, UpdatedAt: Time(d.UpdatedAt),
+	}
+	if d.Alert {
+		out.InstanceID, out.AlertID = 0, ID(d.InstanceID)
 	}
 	if d.State == sql.DeliveryDue {
 		out.NextAt = Time(d.NextAt)
@@ -202,6 +234,30 @@ func (s *Server) listListeners(ctx context.Context, in *listenerPage) (*listener
 		return nil, fmt.Errorf("list listeners: %w", err)
 	}
 	return &listenerList{Body: list(rows, next, listenerFace)}, nil
+}
+
+func (s *Server) listAllListeners(ctx context.Context, _ *struct{}) (*allListenersAnswer, error) {
+	projects, err := s.visibleProjects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	names, ids := map[int64]string{}, make([]int64, 0, len(projects))
+	for _, p := range projects {
+		if callOf(ctx).who.role(p.ID) >= roleOperator {
+			names[p.ID] = p.Name
+			ids = append(ids, p.ID)
+		}
+	}
+	rows, err := s.store.ListenersOf(ctx, ids, maxAllListeners)
+	if err != nil {
+		return nil, fmt.Errorf("list listeners: %w", err)
+	}
+	out := AllListeners{Items: make([]ProjectListener, len(rows)), Cut: len(rows) == maxAllListeners}
+	for i, r := range rows {
+		out.Items[i] = ProjectListener{Project: names[r.ProjectID], Listener: listenerFace(r)}
+	}
+	slices.SortStableFunc(out.Items, func(a, b ProjectListener) int { return cmp.Compare(a.Project, b.Project) })
+	return &allListenersAnswer{Body: out}, nil
 }
 
 func (s *Server) getListener(ctx context.Context, in *ListenerPath) (*listenerAnswer, error) {
@@ -298,18 +354,40 @@ func (s *Server) redeliver(ctx context.Context, in *redeliverToListener) (*deliv
 	if err != nil {
 		return nil, fmt.Errorf("read listener: %w", err)
 	}
-	return s.deliverAgain(ctx, l.ID, int64(in.Body.InstanceID), in.Body.Skip)
+	field, id := "instance_id", int64(in.Body.InstanceID)
+	switch alert := int64(in.Body.AlertID); {
+	case alert != 0 && id != 0:
+		return nil, wrongField(http.StatusUnprocessableEntity, "alert_id", "conflict", fmt.Sprint(alert), "give it or instance_id, not both")
+	case alert != 0:
+		field, id = "alert_id", alert
+	case id == 0:
+		return nil, wrongField(http.StatusUnprocessableEntity, field, document.CodeRequired, "", "is required, or alert_id")
+	}
+	// Both have their ids from one row of numbers: what is of the other kind was not given up under this name.
+	d, err := s.store.Delivery(ctx, l.ID, id)
+	if errors.Is(err, sql.ErrNotFound) || err == nil && d.Alert != (field == "alert_id") {
+		return nil, notDead(field, id)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read delivery: %w", err)
+	}
+	return s.deliverAgain(ctx, l.ID, field, id, in.Body.Skip)
 }
 
-func (s *Server) deliverAgain(ctx context.Context, listener, instance int64, skip bool) (*deliveryAnswer, error) {
-	err := s.store.Redeliver(ctx, listener, instance, skip)
+func notDead(field string, id int64) *Problem {
+	return wrongField(http.StatusConflict, field, "not_dead", fmt.Sprint(id), "no delivery of %s %d was given up", strings.TrimSuffix(field, "_id"), id)
+}
+
+// deliverAgain makes a dead delivery due; field names what id is of in a refusal.
+func (s *Server) deliverAgain(ctx context.Context, listener int64, field string, id int64, skip bool) (*deliveryAnswer, error) {
+	err := s.store.Redeliver(ctx, listener, id, skip)
 	if errors.Is(err, sql.ErrNotFound) {
-		return nil, wrongField(http.StatusConflict, "instance_id", "not_dead", fmt.Sprint(instance), "no delivery of instance %d was given up", instance)
+		return nil, notDead(field, id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("redeliver: %w", err)
 	}
-	d, err := s.store.Delivery(ctx, listener, instance)
+	d, err := s.store.Delivery(ctx, listener, id)
 	if err != nil {
 		return nil, fmt.Errorf("read delivery: %w", err)
 	}

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -95,6 +96,49 @@ func TestAListenerCanBeTried(t *testing.T) {
 	status = http.StatusTeapot
 	if got := decode[ListenerTest](t, b.must(200, "POST", listeners+"/ops/test", "")); got.Delivered || got.Status != 418 || got.Error == "" {
 		t.Errorf("refused: %+v", got)
+	}
+}
+
+// An alert has its number under its own name: it is no instance's, though the two are counted together.
+func TestDeliveriesOfAlertsHaveTheirOwnName(t *testing.T) {
+	t.Parallel()
+	b := newScheduleBench(t)
+	const one = "/api/v1/projects/alpha/listeners/ops"
+	b.must(201, "PUT", one, `{"url": "https://example.org/ops"}`)
+	made := decode[Schedule](t, b.must(201, "PUT", schedules+"/nightly", `{"cron": "0 5 * * *"}`))
+	sch, err := b.db.ScheduleByID(t.Context(), int64(made.ID))
+	if err == nil {
+		err = b.db.BreakSchedule(t.Context(), sch, "its timezone is gone", "m1:a")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := decode[List[Delivery]](t, b.must(200, "GET", one+"/deliveries", "")).Items
+	if len(list) != 1 || list[0].AlertID == 0 || list[0].InstanceID != 0 || list[0].Event != "schedule_broken" || list[0].Subject != "nightly" || list[0].Workflow != "daily" {
+		t.Fatalf("deliveries are %+v, want one of the alert", list)
+	}
+	listener, err := b.db.Listener(t.Context(), sch.ProjectID, "ops")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := b.db.Delivery(t.Context(), listener.ID, int64(list[0].AlertID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.State, d.Attempts = sql.DeliveryDead, 16
+	if err := b.db.SaveDelivery(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	for body, status := range map[string]int{
+		`{}`: 422,
+		fmt.Sprintf(`{"alert_id": "%d", "instance_id": "1"}`, d.InstanceID): 422,
+		fmt.Sprintf(`{"instance_id": "%d"}`, d.InstanceID):                  409,
+		`{"alert_id": "999999999"}`:                                         409,
+	} {
+		b.must(status, "POST", one+"/redeliver", body)
+	}
+	if got := decode[Delivery](t, b.must(202, "POST", one+"/redeliver", fmt.Sprintf(`{"alert_id": "%d"}`, d.InstanceID))); got.State != "due" || int64(got.AlertID) != d.InstanceID {
+		t.Errorf("delivered again: %+v", got)
 	}
 }
 

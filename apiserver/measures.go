@@ -1,6 +1,8 @@
 package apiserver
 
 import (
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/porpoise/porpoise/internal/rpc"
@@ -13,6 +15,8 @@ const maxMeasured = 1000
 // Masters says how masters are doing, by node, from memory: they send it every few seconds.
 type Masters interface {
 	Figures() map[string]*rpc.MasterFigures
+	// Heard says when a master has last said anything; false where it has no stream here.
+	Heard(master string) (time.Time, bool)
 }
 
 // measures show at each scrape what workers and masters have sent of themselves. They have no HTTP of

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/porpoise/porpoise/internal/rpc"
 )
@@ -18,10 +19,13 @@ func (fixedMasters) Figures() map[string]*rpc.MasterFigures {
 	}, "m0": {}}
 }
 
+func (fixedMasters) Heard(string) (time.Time, bool) { return time.UnixMilli(1000), true }
+
 // silentWorkers have no stream here.
 type silentWorkers struct{ fixedWorkers }
 
 func (silentWorkers) Figures(string) (*rpc.WorkerFigures, bool) { return nil, false }
+func (silentWorkers) Heard(string) (time.Time, bool)            { return time.Time{}, false }
 
 // crowd are more workers than are shown.
 type crowd struct{ fixedCluster }

@@ -79,5 +79,5 @@ func (s *Server) getReply(ctx context.Context, _ *InstancePath) (*replyAnswer, e
 
 func (s *Server) redeliverReply(ctx context.Context, in *redeliverReply) (*deliveryAnswer, error) {
 	id := callOf(ctx).instance.ID
-	return s.deliverAgain(ctx, id, id, in.Body != nil && in.Body.Skip)
+	return s.deliverAgain(ctx, id, "instance_id", id, in.Body != nil && in.Body.Skip)
 }

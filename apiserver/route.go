@@ -47,6 +47,7 @@ type spec struct {
 	stream    bool // no deadline: it ends when the client or the server does
 	unaudited bool // a change that is not worth an audit row
 	coded     bool // answers and refusals are Coded
+	within    role // of a coded route: what its handler asks for in the project that the request names
 	early     bool // also for a session whose user must choose a password first
 }
 
@@ -201,7 +202,7 @@ func requestID(ctx context.Context) string { return callOf(ctx).id }
 // object names what the call is about, for the audit.
 func (c *call) object() string {
 	var b strings.Builder
-	for _, k := range []string{"project", "workflow", "backfill", "schedule", "calendar", "id", "task", "group", "listener", "user", "token"} {
+	for _, k := range []string{"project", "workflow", "backfill", "schedule", "calendar", "id", "task", "group", "listener", "param", "environment", "name", "user", "token", "session"} {
 		if v, ok := c.vars[k]; ok {
 			if b.Len() > 0 {
 				b.WriteByte(' ')

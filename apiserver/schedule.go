@@ -14,20 +14,23 @@ import (
 
 // ScheduleStore keeps schedules, their fires and calendars.
 type ScheduleStore interface {
+	SchedulesAfter(ctx context.Context, limit int) ([]sql.AfterEdge, error)
 	SaveSchedule(ctx context.Context, sch sql.Schedule, match int64) (saved sql.Schedule, created bool, err error)
 	SaveSchedules(ctx context.Context, list []sql.Schedule) (made, bad int, err error)
 	Schedule(ctx context.Context, workflowID int64, name string) (sql.Schedule, error)
 	ScheduleByID(ctx context.Context, id int64) (sql.Schedule, error)
 	Schedules(ctx context.Context, f sql.ScheduleFilter, page sql.Page) ([]sql.Schedule, string, error)
+	SampleSchedules(ctx context.Context, projects []int64, limit int) (list []sql.Schedule, total int64, err error)
 	EnableSchedules(ctx context.Context, ids []int64, enabled bool, why, by string) (changed int, err error)
 	DeleteSchedule(ctx context.Context, id int64) error
 	StartedBy(ctx context.Context, workflows []int64) (before []int64, err error)
 	CallOf(ctx context.Context, scheduleID int64, call string) (sql.Fire, error)
 	CallSchedule(ctx context.Context, sch sql.Schedule, call sql.Call, by string) (sql.Called, error)
 	TriggerSchedule(ctx context.Context, id int64, by string) (instance int64, err error)
+	RunFires(ctx context.Context, scheduleID int64, at []dag.Millis, by string) (fires []sql.Fire, started []int64, err error)
 	Fires(ctx context.Context, scheduleID int64, from, to dag.Millis, state schedule.State, page sql.Page) ([]sql.Fire, string, error)
 	LastFires(ctx context.Context, schedules []int64, until dag.Millis) (map[int64]sql.Fire, error)
-	CountFires(ctx context.Context, scheduleID int64, from, to dag.Millis) ([]sql.FireCount, error)
+	CountFires(ctx context.Context, scheduleID int64, stretches []sql.FireStretch) ([]sql.FireCount, error)
 	SumFires(ctx context.Context, scheduleID int64, from, to dag.Millis) (sql.FireSums, error)
 	SaveCalendar(ctx context.Context, c sql.Calendar) (saved sql.Calendar, created bool, err error)
 	Calendar(ctx context.Context, projectID int64, name string) (sql.Calendar, error)
@@ -137,6 +140,7 @@ func (s *Server) scheduleRoutes() {
 	add(s, spec{id: "resume-schedule", method: "POST", path: one + "/resume", tag: "schedules", summary: "Fire again, from now on", status: 200, access: may(roleOperator)}, s.resumeSchedule)
 	add(s, spec{id: "trigger-schedule", method: "POST", path: one + "/trigger", tag: "schedules", summary: "Start an instance now, as a fire would", status: 202, access: may(roleOperator)}, s.triggerSchedule)
 	s.webhookRoutes()
+	s.heatRoutes()
 	s.scheduleBulkRoutes()
 	s.fireRoutes()
 }

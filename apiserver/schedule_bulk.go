@@ -41,6 +41,7 @@ type enableSchedules struct {
 	Body struct {
 		Workflow string `json:"workflow,omitempty" maxLength:"512" doc:"Only schedules of this workflow."`
 		Text     string `json:"q,omitempty" maxLength:"512" doc:"Only those with this in their name."`
+		IDs      []ID   `json:"ids,omitempty" maxItems:"10000" doc:"Only these."`
 		Reason   string `json:"reason,omitempty" maxLength:"500" doc:"Of a pause: why, for those who find them paused."`
 		Preview  bool   `json:"preview,omitempty" doc:"true counts, and changes nothing."`
 	}
@@ -94,6 +95,10 @@ func (s *Server) enableMany(enabled bool) func(ctx context.Context, in *enableSc
 			}
 			f.WorkflowID = w.ID
 		}
+		wanted := map[ID]bool{}
+		for _, id := range in.Body.IDs {
+			wanted[id] = true
+		}
 		out := &enabledAnswer{}
 		var ids []int64
 		for page := (sql.Page{Limit: maxPage}); ; {
@@ -102,7 +107,9 @@ func (s *Server) enableMany(enabled bool) func(ctx context.Context, in *enableSc
 				return nil, fmt.Errorf("find schedules: %w", err)
 			}
 			for _, sch := range rows {
-				ids = append(ids, sch.ID)
+				if len(wanted) == 0 || wanted[ID(sch.ID)] {
+					ids = append(ids, sch.ID)
+				}
 			}
 			if page.Cursor = next; next == "" {
 				break

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
+	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/schedule"
 	"github.com/porpoise/porpoise/sql"
 )
@@ -61,7 +63,7 @@ func (s *Server) explainSchedule(ctx context.Context, in *explainSchedule) (*exp
 	case callOf(ctx).workflow.Published == 0:
 		e = Explanation{Code: "schedule_unpublished", Text: "no version of the workflow is published: there is nothing to start"}
 	case plan == nil:
-		e = Explanation{Code: "schedule_broken", Text: "its rules can't be read any more: " + wrong[0].Error(), Args: map[string]string{"field": wrong[0].Field}}
+		e = Explanation{Code: "schedule_broken", Text: "its rules can't be read any more: " + wrong[0].Error(), Args: brokenArgs(wrong[0])}
 	case sch.Spec.After != nil:
 		if e, err = s.explainAfter(ctx, sch); err != nil {
 			return nil, err
@@ -88,6 +90,11 @@ func (s *Server) explainSchedule(ctx context.Context, in *explainSchedule) (*exp
 	return &explanationAnswer{Body: e}, nil
 }
 
+// brokenArgs name what is wrong, for who says it in another language.
+func brokenArgs(wrong dag.FieldError) map[string]string {
+	return map[string]string{"field": wrong.Field, "code": wrong.Code, "value": wrong.Value, "column": strconv.Itoa(max(1, wrong.Column))}
+}
+
 func paused(sch sql.Schedule) Explanation {
 	e := Explanation{Code: "schedule_paused", Text: "it was paused by " + sch.ChangedBy, Since: Time(sch.ChangedAt), Args: map[string]string{"by": sch.ChangedBy}}
 	if sch.Why != "" {
@@ -112,6 +119,7 @@ func (s *Server) addLastFire(ctx context.Context, sch sql.Schedule, e *Explanati
 	}
 	if last.At != 0 {
 		cause := fireExplanation(last)
+		cause.Args["at"] = last.At.Time().Format(time.RFC3339)
 		cause.Text = "of the last fire, at " + last.At.Time().Format(time.RFC3339) + ": " + cause.Text
 		e.Causes = append(e.Causes, cause)
 	}
@@ -136,7 +144,11 @@ func fireExplanation(f sql.Fire) Explanation {
 	}
 	if f.Instance != 0 {
 		e.Args["instance"] = fmt.Sprint(f.Instance)
-		e.Text += fmt.Sprintf(", and started instance %d", f.Instance)
+		if f.State == schedule.Fired {
+			e.Text += fmt.Sprintf(", and started instance %d", f.Instance)
+		} else {
+			e.Text += fmt.Sprintf("; instance %d was started in its place", f.Instance)
+		}
 	}
 	return e
 }
@@ -162,7 +174,7 @@ func (s *Server) explainFire(ctx context.Context, sch sql.Schedule, plan *schedu
 			case !sch.Enabled:
 				e.Causes = []Explanation{paused(sch)}
 			case at >= sch.PlannedUntil:
-				e.Text = "the rules name it; its turn to be planned comes shortly before"
+				e.Code, e.Text = "fire_foretold", "the rules name it; its turn to be planned comes shortly before"
 			case at < sch.ChangedAt:
 				e.Causes = []Explanation{{
 					Code: "schedule_changed", Since: Time(sch.ChangedAt), Args: map[string]string{"by": sch.ChangedBy},

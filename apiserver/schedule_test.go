@@ -213,6 +213,11 @@ func TestManySchedulesAreSavedTogetherOrNotAtAll(t *testing.T) {
 		}
 	}
 	b.must(422, "POST", many+"/pause", `{"workflow": "none"}`)
+	two := decode[List[Schedule]](t, b.must(200, "GET", "/api/v1/schedules?project=alpha&limit=2", "")).Items
+	these := fmt.Sprintf(`{"ids": ["%d", "%d", "999999999"]}`, two[0].ID, two[1].ID)
+	if c := decode[counts](t, b.must(200, "POST", many+"/pause", these)); c.Matched != 2 || c.Changed != 2 {
+		t.Errorf("of chosen ones: %+v, want the two that are there", c)
+	}
 }
 
 func TestATriggerStartsAnInstanceNow(t *testing.T) {
@@ -331,7 +336,7 @@ func TestAScheduleSaysWhyItDoesNotFire(t *testing.T) {
 	for _, c := range []struct{ name, query, want string }{
 		{"nightly", "", "schedule_fires: it fires next at "},
 		{"sundays", "", "schedule_fires: it fires next at "},
-		{"nightly", "?at=2040-01-01T05:00:00Z", "fire_unplanned: the rules name it; its turn"},
+		{"nightly", "?at=2040-01-01T05:00:00Z", "fire_foretold: the rules name it; its turn"},
 		{"nightly", "?at=2020-01-01T05:00:00Z", "| schedule_changed: the schedule was changed, paused or resumed by admin since"},
 		{"nightly", "?at=2040-01-01T06:00:00Z", "fire_unknown: "},
 		{"ended", "", "schedule_ended: "},

@@ -72,13 +72,27 @@ func (s *Server) webhookRoutes() {
 	}, s.callSchedule)
 }
 
-// unsigned is the one answer to whoever has not shown that he knows the secret, whatever there is at the id.
-func unsigned() *Problem {
+// errUnsigned says that a call has not shown that its sender knows the secret.
+var errUnsigned = errors.New("no webhook takes this signature")
+
+// unsigned is the one answer to whoever has not shown that he knows the secret, whatever there is at the id. It slows down
+// with each, by schedule and not by sender, of whom there may be many; a right signature is never asked to wait, so that
+// nobody keeps others' calls away with wrong ones. What has to wait is no row of the audit any more.
+func (s *Server) unsigned(id string) *Problem {
+	if _, ok := parseID(id); !ok {
+		id = "" // what is no id shares one record
+	}
+	if wait := s.signatures.wrong(id, freeSignatures); wait > 0 {
+		return throttled(wait, webhook.SignatureHeader, "too many calls with a wrong signature")
+	}
 	return wrongField(http.StatusUnauthorized, webhook.SignatureHeader, "not_signed", "", "no webhook takes this signature: it is %s, see docs/schedules.md", "v1=HEX(HMAC-SHA256(secret, timestamp.body))")
 }
 
 func (s *Server) callSchedule(ctx context.Context, in *callSchedule) (*takenCallAnswer, error) {
 	sch, err := s.signedFor(ctx, in)
+	if errors.Is(err, errUnsigned) {
+		return nil, s.unsigned(in.ID)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -123,16 +137,16 @@ func (s *Server) callSchedule(ctx context.Context, in *callSchedule) (*takenCall
 	return s.takenCall(http.StatusAccepted, &taken.Fire), nil
 }
 
-// signedFor returns the schedule that a call is for, where its signature is right. Everything else is the same refusal, so
+// signedFor returns the schedule that a call is for, where its signature is right. Everything else is errUnsigned, so
 // that nobody can find out which ids there are.
 func (s *Server) signedFor(ctx context.Context, in *callSchedule) (sch sql.Schedule, err error) {
 	id, ok := parseID(in.ID)
 	if !ok {
-		return sch, unsigned()
+		return sch, errUnsigned
 	}
 	sch, err = s.store.ScheduleByID(ctx, id)
 	if errors.Is(err, sql.ErrNotFound) || err == nil && sch.Spec.Webhook == nil {
-		return sch, unsigned()
+		return sch, errUnsigned
 	}
 	if err != nil {
 		return sch, err
@@ -141,14 +155,14 @@ func (s *Server) signedFor(ctx context.Context, in *callSchedule) (sch sql.Sched
 	if p, ok := errors.AsType[*Problem](err); ok {
 		s.log.Warn("webhook not verified", "schedule", id, "error", p)
 		if p.Status == http.StatusConflict { // the secret is gone
-			return sch, unsigned()
+			return sch, errUnsigned
 		}
 	}
 	if err != nil {
 		return sch, err
 	}
 	if !hmac.Equal([]byte(webhook.Sign(secret, in.Timestamp, in.RawBody)), []byte(in.Signature)) {
-		return sch, unsigned()
+		return sch, errUnsigned
 	}
 	return sch, nil
 }

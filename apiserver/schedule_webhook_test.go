@@ -225,16 +225,76 @@ func TestACallGoesByTheOverlapPolicy(t *testing.T) {
 	}
 }
 
+// Wrong signatures of one schedule slow down, whoever sends them; right ones, and other schedules, do not notice.
+func TestWrongSignaturesHaveToWait(t *testing.T) {
+	t.Parallel()
+	b, path := newHookBench(t, "")
+	other := decode[Schedule](t, b.must(201, "PUT", schedules+"/other", `{"webhook": {"secret": "deploys"}}`))
+	wrong := func(path string) *httptest.ResponseRecorder {
+		return b.call(path, "x", `{}`, webhook.SignatureHeader, "v1=00")
+	}
+	for _, at := range []string{path, "/api/v1/hooks/999999"} {
+		for i := range freeSignatures {
+			if w := wrong(at); w.Code != 401 {
+				t.Fatalf("%s, wrong signature %d = %d %s", at, i+1, w.Code, w.Body)
+			}
+		}
+		w := wrong(at)
+		if p := decode[Problem](t, w); w.Code != 429 || w.Header().Get("Retry-After") == "" || len(p.Errors) != 1 || p.Errors[0].Code != "too_many" {
+			t.Errorf("%s, one too many = %d %v %s", at, w.Code, w.Header(), w.Body)
+		}
+	}
+	if w := b.call(path, "right", `{}`); w.Code != 202 {
+		t.Errorf("a right signature meanwhile = %d %s", w.Code, w.Body)
+	}
+	if w := wrong(fmt.Sprint("/api/v1/hooks/", other.ID)); w.Code != 401 {
+		t.Errorf("a wrong one of another schedule = %d %s", w.Code, w.Body)
+	}
+	b.clock.advance(3 * time.Second)
+	if w := wrong(path); w.Code != 401 {
+		t.Errorf("after the wait = %d %s", w.Code, w.Body)
+	}
+	if w := wrong(path); w.Code != 429 {
+		t.Errorf("and the next at once = %d %s", w.Code, w.Body)
+	}
+	b.clock.advance(3 * throttleMost)
+	if w := wrong(path); w.Code != 401 {
+		t.Errorf("when it is forgotten = %d %s", w.Code, w.Body)
+	}
+	refused := 0
+	for _, row := range b.audited("call-schedule") {
+		if row.Outcome != "done" {
+			refused++
+		}
+	}
+	if want := 2*freeSignatures + 3; refused != want {
+		t.Errorf("%d refusals are audited, want the %d that were not to wait", refused, want)
+	}
+}
+
+// Any number of ids that somebody thinks of takes a bounded place.
+func TestWrongSignaturesTakeABoundedPlace(t *testing.T) {
+	t.Parallel()
+	now := time.UnixMilli(1_700_000_000_000)
+	th := newThrottle(func() time.Time { return now })
+	for i := range 3 * maxThrottled {
+		if wait := th.wrong(fmt.Sprint(i), freeSignatures); wait != 0 {
+			t.Fatalf("the first of schedule %d waits %s", i, wait)
+		}
+	}
+	if n := len(th.tries); n > maxThrottled {
+		t.Errorf("%d are kept, want at most %d", n, maxThrottled)
+	}
+}
+
 func TestCallsAreAudited(t *testing.T) {
 	t.Parallel()
 	b, path := newHookBench(t, "")
 	b.call(path, "one", `{}`)
 	b.call(path, "two", `{}`, webhook.SignatureHeader, "v1=00")
 	var got []string
-	for len(b.server.audit.rows) > 0 {
-		if row := <-b.server.audit.rows; row.Action == "call-schedule" {
-			got = append(got, row.Actor+" "+row.Object+" "+row.Outcome)
-		}
+	for _, row := range b.audited("call-schedule") {
+		got = append(got, row.Actor+" "+row.Object+" "+row.Outcome)
 	}
 	id := strings.TrimPrefix(path, "/api/v1/hooks/")
 	if want := "webhook of schedule " + id + " id=" + id + " done,  id=" + id + " refused"; strings.Join(got, ", ") != want {

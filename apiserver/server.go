@@ -32,7 +32,14 @@ type Config struct {
 	Cluster Cluster
 	Workers Workers // nil: workers have no figures and can't be drained
 	Masters Masters // nil: masters have no figures
-	Keys    Keys    // nil: secrets can't be kept, and answer 503
+	// Balancer passes on the wish for another layout of slots; nil refuses it.
+	Balancer Balancer
+	Leases   Leases
+	// Settings are this process's own, as they took effect.
+	Settings []Setting
+	// Demo ends processes of a demo; nil, outside of one, has no such route.
+	Demo Demo
+	Keys Keys // nil: secrets can't be kept, and answer 503
 	// Node is this process's name, and Refusals what its gRPC server has turned away; nil is nothing.
 	Node     string
 	Refusals *rpc.Refusals
@@ -52,8 +59,9 @@ type Config struct {
 	TrustProxy bool
 	// Metrics gathers what /metrics shows; nil is the process-wide registry.
 	Metrics prometheus.Gatherer
-	// Version is shown in the OpenAPI document.
+	// Version is shown in the OpenAPI document. Made is what this installation is made of, for admins.
 	Version string
+	Made    Made
 	// SetUp is called once the first admin has a password of his own, so that the printed
 	// one can be thrown away; nil does nothing.
 	SetUp func()
@@ -85,13 +93,22 @@ type Server struct {
 	throttle *throttle
 	pace     *pace
 	hashing  chan struct{} // bounds the memory that argon2id takes
+	trials   chan struct{} // bounds the processors that trials take
 	plans    *plans
-	audit    *auditor
-	streams  streamCount
-	metrics  *metrics
+	// workflows are found by their names here.
+	workflows *fresh[workflowName, located]
+	links     perVersion[[]link]
+	uses      perVersion[[]use]
+	cells     *cells
+	audit     *auditor
+	streams   streamCount
+	metrics   *metrics
 
 	followers *followers
+	pulses    *pulses
 	patience  *patience
+
+	signatures *throttle // of calls of schedules' webhooks
 }
 
 // New returns a Server with every route in place.
@@ -129,14 +146,20 @@ func New(cfg Config) (*Server, error) {
 		throttle: newThrottle(cfg.Now),
 		pace:     newPace(cfg.Now),
 		hashing:  make(chan struct{}, maxHashing),
+		trials:   make(chan struct{}, maxTrials),
 		plans:    newPlans(cfg.Store),
+		cells:    newCells(cfg.Store),
 		metrics:  newMetrics(),
 
+		signatures: newThrottle(cfg.Now),
+
 		followers: newFollowers(),
+		pulses:    newPulses(),
 		patience:  newPatience(cfg.Store.Ping, cfg.Logger.Named("apiserver")),
 	}
 	s.audit = newAuditor(cfg.Store, s.log, s.metrics.audited)
 	s.streams.open = map[int64]int{}
+	s.workflows = newFresh(s.locate)
 	s.metrics.own.MustRegister(newMeasures(s), newTimerMeasures(s))
 	if err := s.route(); err != nil {
 		return nil, err
@@ -152,6 +175,7 @@ func (s *Server) Handler() http.Handler { return s.outer() }
 func (s *Server) Run(ctx context.Context) error {
 	var polling sync.WaitGroup
 	polling.Go(func() { s.followers.run(ctx, s) })
+	polling.Go(func() { s.pulses.run(ctx, s) })
 	polling.Go(func() { s.patience.run(ctx) })
 	err := s.audit.run(ctx)
 	polling.Wait()
@@ -183,6 +207,7 @@ func (s *Server) route() error {
 	s.below.NotFoundHandler, s.below.MethodNotAllowedHandler = s.router.NotFoundHandler, s.router.MethodNotAllowedHandler
 	s.api = humamux.New(s.below, cfg, humamux.WithRouteCustomizer(s.declare))
 
+	s.startRoutes() // first: the router tries one route after the other, and this is the one that is called most
 	s.projectRoutes()
 	s.memberRoutes()
 	s.taskGroupRoutes()
@@ -199,25 +224,37 @@ func (s *Server) route() error {
 	s.diffRoutes()
 	s.viewRoutes()
 	s.draftRoutes()
+	s.casesRoutes()
 	s.cacheRoutes()
 	s.artifactRoutes()
 	s.parameterRoutes()
+	s.trialRoutes()
+	s.dateRoutes()
 	s.cronRoutes()
 	s.scheduleRoutes()
 	s.calendarRoutes()
-	s.startRoutes()
 	s.backfillRoutes()
+	s.gridRoutes()
 	s.aroundRoutes()
 	s.bulkRoutes()
 	s.instanceRoutes()
+	s.acknowledgeRoutes()
 	s.controlRoutes()
 	s.approvalRoutes()
 	s.previewRoutes()
 	s.explainRoutes()
+	s.dependencyRoutes()
+	s.waiterRoutes()
+	s.liveTaskRoutes()
 	s.valueRoutes()
 	s.logRoutes()
 	s.clusterRoutes()
 	s.slotRoutes()
+	s.rebalanceRoutes()
+	s.pulseRoutes()
+	s.underWayRoutes()
+	s.settingRoutes()
+	s.demoRoutes()
 	s.workerRoutes()
 	s.failoverRoutes()
 	s.supervisorRoutes()
@@ -225,9 +262,14 @@ func (s *Server) route() error {
 	s.sessionRoutes()
 	s.tokenRoutes()
 	s.userRoutes()
+	s.auditRoutes()
+	s.aboutRoutes()
 	s.setUpRoutes()
 	s.sessionListRoutes()
+	s.userSessionRoutes()
 	s.overviewRoutes()
+	s.lineageRoutes()
+	s.resourceRoutes()
 	s.streamRoutes()
 	s.timerRoutes()
 	s.healthRoutes()

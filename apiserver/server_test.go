@@ -103,6 +103,8 @@ func (fixedWorkers) Figures(string) (*rpc.WorkerFigures, bool) {
 		},
 	}, true
 }
+
+func (fixedWorkers) Heard(string) (time.Time, bool)                 { return time.UnixMilli(1000), true }
 func (fixedWorkers) Drain(context.Context, string, DrainWish) error { return nil }
 func (fixedWorkers) Resume(context.Context, string) error           { return nil }
 

@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/porpoise/porpoise/sql"
 )
@@ -36,35 +35,11 @@ func (s *Server) sessionListRoutes() {
 }
 
 func (s *Server) listSessions(ctx context.Context, _ *struct{}) (*sessionList, error) {
-	who := callOf(ctx).who
-	rows, err := s.store.Sessions(ctx, who.userID, s.at())
-	if err != nil {
-		return nil, fmt.Errorf("list sessions: %w", err)
-	}
-	return &sessionList{Body: list(rows, "", func(v sql.Session) Session {
-		return Session{
-			ID: sessionID(v), Current: v.Hash == who.session, Address: v.Address, Agent: v.Agent,
-			CreatedAt: Time(v.CreatedAt), SeenAt: Time(v.SeenAt), ExpiresAt: Time(v.ExpiresAt),
-		}
-	})}, nil
+	return s.sessionsOf(ctx, callOf(ctx).who.userID)
 }
 
 func sessionID(v sql.Session) string { return v.Hash[:min(len(v.Hash), sessionIDLength)] }
 
 func (s *Server) endSession(ctx context.Context, in *SessionPath) (*struct{}, error) {
-	rows, err := s.store.Sessions(ctx, callOf(ctx).who.userID, s.at())
-	if err != nil {
-		return nil, fmt.Errorf("list sessions: %w", err)
-	}
-	for _, v := range rows {
-		if sessionID(v) != in.Session {
-			continue
-		}
-		if err := s.store.DeleteSession(ctx, v.Hash); err != nil {
-			return nil, fmt.Errorf("end a session: %w", err)
-		}
-		s.known.forget()
-		return nil, nil
-	}
-	return nil, notFound()
+	return nil, s.closeSession(ctx, callOf(ctx).who.userID, in.Session)
 }

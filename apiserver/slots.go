@@ -42,6 +42,8 @@ type Preparing struct {
 	At          dag.Millis
 	Members     []LayoutMember
 	Acked       []string // by node
+	// Owners has the index of its member in Members for every slot, as it will be.
+	Owners []int
 }
 
 // Slots is who owns the slots that commands are divided into.
@@ -166,21 +168,18 @@ func slotMasters(l SlotLayout, live []Node) []SlotMaster {
 			counts[i]++
 		}
 	}
-	alive := func(m LayoutMember) bool {
-		return slices.ContainsFunc(live, func(n Node) bool { return n.Name == m.Node && n.Incarnation == m.Incarnation })
-	}
 	out := []SlotMaster{}
 	known := map[string]bool{}
 	for i, m := range l.Members {
 		state := "member"
-		if !alive(m) {
+		if !alive(m, live) {
 			state = "gone"
 		}
 		known[m.Node+":"+m.Incarnation] = true
 		out = append(out, SlotMaster{Name: m.Node, Incarnation: m.Incarnation, Weight: m.Weight, Slots: counts[i], State: state})
 	}
 	for _, m := range l.Excluded {
-		if alive(m) {
+		if alive(m, live) {
 			known[m.Node+":"+m.Incarnation] = true
 			out = append(out, SlotMaster{Name: m.Node, Incarnation: m.Incarnation, Weight: m.Weight, State: "excluded"})
 		}
@@ -191,6 +190,11 @@ func slotMasters(l SlotLayout, live []Node) []SlotMaster {
 		}
 	}
 	return out
+}
+
+// alive says that a master of a layout is there, in the same life.
+func alive(m LayoutMember, live []Node) bool {
+	return slices.ContainsFunc(live, func(n Node) bool { return n.Name == m.Node && n.Incarnation == m.Incarnation })
 }
 
 func preparingFace(p Preparing) *PreparingOf {

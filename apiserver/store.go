@@ -36,6 +36,7 @@ type Store interface {
 	TimerStore
 	SecretStore
 	CacheStore
+	PulseStore
 }
 
 // CacheStore keeps what tasks gave.
@@ -50,6 +51,7 @@ type BackfillStore interface {
 	NewestBackfill(ctx context.Context, workflowID int64) (int64, error)
 	Backfill(ctx context.Context, id int64) (sql.Backfill, error)
 	Backfills(ctx context.Context, workflowID int64, page sql.Page) ([]sql.Backfill, string, error)
+	ProjectBackfills(ctx context.Context, projectID int64, page sql.Page) ([]sql.Backfill, string, error)
 	BackfillDates(ctx context.Context, id int64, state backfill.DateState, page sql.Page) ([]sql.BackfillDate, string, error)
 	DependingWorkflows(ctx context.Context, after int64, limit int) ([]int64, error)
 	RanAt(ctx context.Context, workflowID int64, times []dag.Millis) (map[dag.Millis]sql.Ran, error)
@@ -87,7 +89,7 @@ type TaskGroupStore interface {
 	TaskGroup(ctx context.Context, projectID int64, name string) (sql.TaskGroup, error)
 	TaskGroups(ctx context.Context, projectID int64, page sql.Page) ([]sql.TaskGroup, string, error)
 	DeleteTaskGroup(ctx context.Context, projectID int64, name string) error
-	ForceTask(ctx context.Context, groupID, instance int64, task int) error
+	ForceTask(ctx context.Context, f sql.Force) error
 	GroupTasks(ctx context.Context, groupID int64) ([]sql.GroupTask, error)
 	TaskPlace(ctx context.Context, instance int64, task int) (sql.TaskInGroup, error)
 }
@@ -113,6 +115,8 @@ type DraftStore interface {
 	DeleteDraft(ctx context.Context, d sql.DeleteDraft) error
 	Layout(ctx context.Context, workflowID int64) (sql.Layout, error)
 	PutLayout(ctx context.Context, l sql.Layout) error
+	Cases(ctx context.Context, workflowID int64) (sql.Cases, error)
+	PutCases(ctx context.Context, c sql.Cases, seen int64) (sql.Cases, error)
 }
 
 // StartStore takes wishes: each is a row before it is answered.
@@ -127,11 +131,17 @@ type InstanceStore interface {
 	Instance(ctx context.Context, id int64) (sql.InstanceRow, error)
 	Instances(ctx context.Context, f sql.InstanceFilter, page sql.Page) ([]sql.InstanceRow, string, error)
 	InstanceCounts(ctx context.Context, f sql.InstanceFilter) (map[dag.InstanceState]int, error)
+	Acknowledge(ctx context.Context, a sql.Acknowledgement) (sql.Acknowledgement, error)
+	Unacknowledge(ctx context.Context, instance int64) error
+	Acknowledgements(ctx context.Context, rows []sql.InstanceRow) (map[int64]sql.Acknowledgement, error)
 	InstanceHistogram(ctx context.Context, f sql.InstanceFilter, buckets int) (sql.Histogram, error)
 	Neighbours(ctx context.Context, in sql.InstanceRow) (sql.Neighbours, error)
 	Place(ctx context.Context, instance int64) (sql.PlaceInLine, error)
 	Tasks(ctx context.Context, instanceID int64, page sql.Page) ([]sql.TaskRow, string, error)
 	Task(ctx context.Context, instanceID int64, name string) (sql.TaskRow, error)
+	ItemCounts(ctx context.Context, instanceID int64) ([]sql.ItemCount, error)
+	Cells(ctx context.Context, instanceID int64) ([]sql.Cell, error)
+	TasksAt(ctx context.Context, index int, instances []int64) (map[int64]sql.TaskRow, error)
 	Attempts(ctx context.Context, instanceID int64, task int) ([]sql.AttemptRow, error)
 	Attempt(ctx context.Context, instanceID int64, task, number int) (sql.AttemptRow, error)
 	Artifacts(ctx context.Context, instanceID int64, task int) ([]sql.Artifact, error)
@@ -142,6 +152,7 @@ type InstanceStore interface {
 	Decisions(ctx context.Context, instance int64, task, attempt int) ([]dag.Decision, error)
 	Dependency(ctx context.Context, item interval.Item, by sql.Asker) (interval.Facts, int64, error)
 	ChildrenOf(ctx context.Context, instance int64, page sql.Page) ([]sql.InstanceRow, string, error)
+	LiveTasks(ctx context.Context, f sql.LiveTaskFilter, page sql.Page) ([]sql.LiveTask, string, error)
 }
 
 // UserStore keeps people.
@@ -184,9 +195,10 @@ type MemberStore interface {
 	DeleteMember(ctx context.Context, projectID, userID int64) error
 }
 
-// AuditStore appends to the audit; nothing of it is ever changed.
+// AuditStore appends to the audit, and reads it; nothing of it is ever changed.
 type AuditStore interface {
 	AddAudit(ctx context.Context, rows []sql.AuditRow) error
+	Audit(ctx context.Context, f sql.AuditFilter, page sql.Page) ([]sql.AuditRow, string, error)
 }
 
 // ClusterStore is what belongs to the cluster as a whole.

@@ -54,7 +54,7 @@ func (n *streamCount) leave(user int64) {
 }
 
 type openStream struct {
-	Topics string `query:"topics" required:"true" maxLength:"2048" doc:"Comma-separated: instance:<id>, instance:<id>:<seq> to resume after an event, instances, instances:<project>, workflow:<project>/<workflow>."`
+	Topics string `query:"topics" required:"true" maxLength:"2048" doc:"Comma-separated: instance:<id>, instance:<id>:<seq> to resume after an event, instances, instances:<project>, workflow:<project>/<workflow>, cluster."`
 	LastID string `header:"Last-Event-ID" doc:"Set by browsers when they connect again."`
 }
 
@@ -67,6 +67,7 @@ type topic struct {
 	all      bool   // instances, of every project that the caller may see
 	project  int64  // instances of one project
 	workflow int64  // for workflow topics
+	cluster  bool   // the pulse
 }
 
 func (s *Server) streamRoutes() {
@@ -126,6 +127,8 @@ func (s *Server) parseTopic(ctx context.Context, name string) (*topic, error) {
 	who := callOf(ctx).who
 	kind, rest, more := strings.Cut(name, ":")
 	switch {
+	case kind == "cluster" && !more:
+		return &topic{name: name, cluster: true}, nil
 	case kind == "instances" && !more:
 		return &topic{name: name, all: true}, nil
 	case kind == "instances":
@@ -159,7 +162,7 @@ func (s *Server) parseTopic(ctx context.Context, name string) (*topic, error) {
 	if kind == "workflow" {
 		return s.parseWorkflowTopic(ctx, name, rest)
 	}
-	return nil, wrongField(http.StatusBadRequest, "topics", "unknown_topic", name, "a topic is instance:<id>, instance:<id>:<seq>, instances, instances:<project> or workflow:<project>/<workflow>")
+	return nil, wrongField(http.StatusBadRequest, "topics", "unknown_topic", name, "a topic is instance:<id>, instance:<id>:<seq>, instances, instances:<project>, workflow:<project>/<workflow> or cluster")
 }
 
 // parseWorkflowTopic reads project/workflow; neither name can hold a slash.
@@ -217,6 +220,12 @@ func (st *stream) run(ctx context.Context) error {
 	}
 	follow := st.s.followers.follow(st.workflows())
 	defer follow.close()
+	var pulse <-chan struct{}
+	if slices.ContainsFunc(st.topics, func(t *topic) bool { return t.cluster }) {
+		watch := st.s.pulses.watch()
+		defer watch.close()
+		pulse = watch.ready
+	}
 	for _, t := range st.topics {
 		if err := st.begin(ctx, t); err != nil {
 			return err
@@ -234,6 +243,10 @@ func (st *stream) run(ctx context.Context) error {
 			}
 		case <-follow.ready:
 			if err := st.tellWorkflows(follow.take()); err != nil {
+				return err
+			}
+		case <-pulse:
+			if err := st.tellPulse(ctx); err != nil {
 				return err
 			}
 		case <-beat.C:
@@ -255,7 +268,7 @@ func (st *stream) wants(c watch.Change) bool {
 
 func (st *stream) concerns(t *topic, c watch.Change) bool {
 	switch {
-	case t.workflow != 0:
+	case t.workflow != 0, t.cluster:
 		return false // it has its own source
 	case t.instance != 0:
 		return t.instance == c.Instance
@@ -275,6 +288,9 @@ func (st *stream) begin(ctx context.Context, t *topic) error {
 		}
 		st.s.followers.saw(w.ID, changeOf(w))
 		return st.send("workflow", t, changeOf(w))
+	}
+	if t.cluster {
+		return st.tellPulse(ctx)
 	}
 	if t.instance == 0 {
 		return st.send("changed", t, nil)
@@ -311,11 +327,27 @@ func (st *stream) tellWorkflows(changes map[int64]WorkflowChange) error {
 	return nil
 }
 
+// tellPulse sends the newest pulse; where the database is away, the next second has another.
+func (st *stream) tellPulse(ctx context.Context) error {
+	p, err := st.s.pulses.newest(ctx, st.s)
+	if err != nil {
+		return nil
+	}
+	for _, t := range st.topics {
+		if t.cluster {
+			if err := st.send("pulse", t, p.text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // tell passes on what has changed.
 func (st *stream) tell(ctx context.Context, sub *watch.Subscription) error {
 	changes, lagged := sub.Take()
 	for _, t := range st.topics {
-		if t.workflow != 0 {
+		if t.workflow != 0 || t.cluster {
 			continue
 		}
 		if t.instance != 0 {

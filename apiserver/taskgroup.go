@@ -69,6 +69,8 @@ type GroupTask struct {
 	State      string `json:"state" doc:"The task's state."`
 	Waiting    bool   `json:"waiting"`
 	Forced     bool   `json:"forced" doc:"Somebody gave it its places beyond the size."`
+	ForcedBy   string `json:"forced_by,omitempty"`
+	Why        string `json:"forced_reason,omitempty" doc:"What that somebody gave as the reason."`
 	Weight     int    `json:"weight"`
 	ReadyAt    Time   `json:"ready_at"`
 }
@@ -99,6 +101,7 @@ type forceTask struct {
 	Body struct {
 		InstanceID ID     `json:"instance_id"`
 		Task       string `json:"task" minLength:"1" maxLength:"512"`
+		Reason     string `json:"reason,omitempty" maxLength:"1000" doc:"For people; kept beside the task."`
 	}
 }
 
@@ -163,7 +166,7 @@ func (s *Server) showTaskGroup(ctx context.Context, name string, status int) (*t
 	out := TaskGroupDetail{TaskGroup: taskGroupFace(g), Tasks: make([]GroupTask, len(rows))}
 	for i, r := range rows {
 		out.Tasks[i] = GroupTask{
-			InstanceID: ID(r.InstanceID), Workflow: r.Workflow, Task: r.TaskName, State: string(r.State), Waiting: r.Waiting, Forced: r.Forced,
+			InstanceID: ID(r.InstanceID), Workflow: r.Workflow, Task: r.TaskName, State: string(r.State), Waiting: r.Waiting, Forced: r.Forced, ForcedBy: r.ForcedBy, Why: r.ForcedReason,
 			Weight: r.Weight, ReadyAt: Time(r.ReadyAt),
 		}
 	}
@@ -219,7 +222,7 @@ func (s *Server) forceTask(ctx context.Context, in *forceTask) (*taskGroupDetail
 	if err != nil {
 		return nil, fmt.Errorf("read task: %w", err)
 	}
-	err = s.store.ForceTask(ctx, g.ID, task.InstanceID, task.Index)
+	err = s.store.ForceTask(ctx, sql.Force{GroupID: g.ID, InstanceID: task.InstanceID, Task: task.Index, By: callOf(ctx).who.name, Reason: in.Body.Reason})
 	if errors.Is(err, sql.ErrNotFound) {
 		return nil, notWaiting()
 	}

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,7 +106,10 @@ func TestATaskThatWaitsForItsGroupSaysWhoHasThePlaces(t *testing.T) {
 	if got.Code != "task_group_full" || got.Args["ahead"] != "1" || got.Args["used"] != "2" || len(got.Causes) != 1 || got.Causes[0].Args["instance"] != ids[0] {
 		t.Errorf("the last one is explained by %+v", got)
 	}
-	forced := decode[TaskGroupDetail](t, b.must(202, "POST", group+"/force", `{"instance_id": "`+ids[2]+`", "task": "extract"}`))
+	forced := decode[TaskGroupDetail](t, b.must(202, "POST", group+"/force", `{"instance_id": "`+ids[2]+`", "task": "extract", "reason": "the report is due"}`))
+	if !slices.ContainsFunc(forced.Tasks, func(x GroupTask) bool { return x.ForcedBy == adminName && x.Why == "the report is due" }) {
+		t.Errorf("nobody is named for the force: %+v", forced.Tasks)
+	}
 	if forced.Used != 4 || forced.Waiting != 1 || len(forced.Tasks) != 3 {
 		t.Errorf("after force: %+v", forced)
 	}

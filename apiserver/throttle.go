@@ -14,11 +14,13 @@ const (
 	// freeTriesAddress is the same for one address over all users, so that names can't
 	// be tried one by one.
 	freeTriesAddress = 50
+	// freeSignatures wrong signatures of one schedule's calls cost nothing: whoever changes a secret sends some.
+	freeSignatures = 20
 	// maxThrottled bounds the table; beyond it the records that have run out go first.
 	maxThrottled = 20_000
 )
 
-// throttle slows down who guesses passwords. Its memory is this process's: several
+// throttle slows down who guesses passwords, or signatures. Its memory is this process's: several
 // apiservers multiply the free tries, not the guesses per minute by much.
 type throttle struct {
 	now func() time.Time
@@ -77,6 +79,19 @@ func (t *throttle) count(key string, free int, now time.Time) {
 	t.tries[key] = v
 }
 
+// wrong counts what was found to be wrong about a key. It returns how long whoever sends such has to wait, zero where this
+// one is free; while he has to, nothing is counted.
+func (t *throttle) wrong(key string, free int) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now()
+	if v := t.tries[key]; now.Before(v.until) {
+		return v.until.Sub(now)
+	}
+	t.count(key, free, now)
+	return 0
+}
+
 // sweep makes room. Where nothing has run out, everything goes: a table full of live
 // records means an attack from 10,000 addresses, which this table can't hold off anyway.
 func (t *throttle) sweep(now time.Time) {
@@ -103,6 +118,11 @@ func (t *throttle) succeeded(user, ip string) {
 
 // tooMany is the answer to a throttled sign-in.
 func tooMany(wait time.Duration) *Problem {
+	return throttled(wait, "password", "too many failed sign-ins")
+}
+
+// throttled is the answer to who has to wait.
+func throttled(wait time.Duration, field, why string) *Problem {
 	seconds := int(wait/time.Second) + 1
-	return wrongField(429, "password", "too_many", "", "too many failed sign-ins: wait %d s", seconds).with("Retry-After", strconv.Itoa(seconds))
+	return wrongField(429, field, "too_many", "", "%s: wait %d s", why, seconds).with("Retry-After", strconv.Itoa(seconds))
 }

@@ -1,9 +1,11 @@
 package apiserver
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,7 +75,7 @@ func TestTimersAreMadeSwitchedAndDeleted(t *testing.T) {
 			t.Errorf("%s: %+v", path, got)
 		}
 	}
-	if got := decode[timerStats](t, b.must(200, "GET", "/api/timer/v1/stats?app=alpha&days=7", "")); got.Data.Enabled != 0 || got.Data.Failing != 0 {
+	if got := decode[timerSums](t, b.must(200, "GET", "/api/timer/v1/stats?app=alpha&days=7", "")); got.Data.Enabled != 0 || got.Data.Failing != 0 {
 		t.Errorf("stats: %+v", got)
 	}
 	b.must(200, "DELETE", "/api/timer/v1/def", ref)
@@ -81,6 +83,28 @@ func TestTimersAreMadeSwitchedAndDeleted(t *testing.T) {
 		t.Errorf("deleted twice: %+v", got)
 	}
 	b.must(404, "GET", fmt.Sprintf("/api/task/v1/records?app=alpha&id=%d", id), "")
+}
+
+func TestATimerIsReplaced(t *testing.T) {
+	t.Parallel()
+	b, id := timerBench(t)
+	b.must(200, "POST", "/api/timer/v1/enable", fmt.Sprintf(`{"id": %d, "app": "alpha"}`, id))
+	anew := func(id int64) string {
+		return strings.Replace(strings.Replace(hook, "*/5", "*/7", 1), `"app"`, fmt.Sprintf(`"id": %d, "app"`, id), 1)
+	}
+	made := decode[timerCreated](t, b.must(200, "PUT", "/api/timer/v1/def", anew(id)))
+	got := decode[timerAnswer](t, b.must(200, "GET", fmt.Sprintf("/api/timer/v1/def?id=%d&app=alpha", made.ID), "")).Data
+	if made.ID == id || got.Cron != "*/7 * * * * *" || !got.Enabled || got.Name != "hook" {
+		t.Errorf("the new one is %+v", got)
+	}
+	b.must(404, "PUT", "/api/timer/v1/def", anew(id))
+	if got := decode[codedProblem](t, b.must(422, "PUT", "/api/timer/v1/def", strings.Replace(hook, "*/5", "61", 1))); !strings.HasPrefix(got.Msg, "id: is required; cron: ") {
+		t.Errorf("a wrong one: %+v", got)
+	}
+	b.must(200, "POST", "/api/timer/v1/def", strings.Replace(hook, `"hook"`, `"other"`, 1))
+	if got := decode[codedProblem](t, b.must(409, "PUT", "/api/timer/v1/def", strings.Replace(anew(made.ID), `"hook"`, `"OTHER"`, 1))); got.Errors[0].Code != "name_taken" {
+		t.Errorf("by the name of another: %+v", got)
+	}
 }
 
 func TestATimerThatIsWrongIsRefusedWhole(t *testing.T) {
@@ -125,6 +149,7 @@ func TestTimersFollowTheRolesOfTheirProject(t *testing.T) {
 		need               role
 	}{
 		{"POST", "/api/timer/v1/def", strings.Replace(hook, `"hook"`, `"other"`, 1), roleEditor},
+		{"PUT", "/api/timer/v1/def", strings.Replace(hook, `"app"`, `"id": 999999, "app"`, 1), roleEditor},
 		{"DELETE", "/api/timer/v1/def", `{"id": 999999, "app": "alpha"}`, roleEditor},
 		{"POST", "/api/timer/v1/enable", ref, roleOperator},
 		{"POST", "/api/timer/v1/unable", ref, roleOperator},
@@ -199,6 +224,61 @@ func TestTheFiguresOfTimersAreShown(t *testing.T) {
 		if !strings.Contains(text, "\n"+want+"\n") {
 			t.Errorf("%s is missing", want)
 		}
+	}
+}
+
+// The document says what a client needs that is made of it: what each route takes and gives, in what form it refuses, and
+// where it is, below a base path too.
+func TestTheDocumentDescribesTimers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(c *Config) { c.BasePath = "/porpoise" })
+	type schema struct {
+		Ref        string `json:"$ref"`
+		Required   []string
+		Properties map[string]json.RawMessage
+	}
+	type content map[string]struct{ Schema schema }
+	var doc struct {
+		Paths map[string]struct {
+			Servers   []struct{ URL string }
+			Get, Post *struct {
+				Description string
+				Parameters  []struct {
+					Name     string
+					Required bool
+				}
+				RequestBody struct{ Content content }
+				Responses   map[string]struct{ Content content }
+			}
+		}
+		Components struct{ Schemas map[string]schema }
+	}
+	if err := json.Unmarshal(b.server.OpenAPI(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	schemaOf := func(c content) schema {
+		s := c["application/json"].Schema
+		return doc.Components.Schemas[strings.TrimPrefix(s.Ref, "#/components/schemas/")]
+	}
+	def := doc.Paths["/api/timer/v1/def"]
+	if len(def.Servers) != 1 || def.Servers[0].URL != "/porpoise" || !strings.Contains(def.Post.Description, "editors of the app") {
+		t.Errorf("it is at %v, %q", def.Servers, def.Post.Description)
+	}
+	if s := schemaOf(def.Post.RequestBody.Content); !slices.Contains(s.Required, "cron") || slices.Contains(s.Required, "timezone") || s.Properties["notifyHTTPParam"] == nil {
+		t.Errorf("a timer is made of %+v", s)
+	}
+	if s := schemaOf(def.Post.Responses["200"].Content); s.Properties["code"] == nil || s.Properties["id"] == nil {
+		t.Errorf("a timer made is answered with %+v", s)
+	}
+	if s := schemaOf(def.Post.Responses["422"].Content); s.Properties["msg"] == nil || s.Properties["errors"] == nil {
+		t.Errorf("a refusal is %+v", s)
+	}
+	var asked []string
+	for _, p := range doc.Paths["/api/task/v1/records"].Get.Parameters {
+		asked = append(asked, fmt.Sprint(p.Name, p.Required))
+	}
+	if slices.Sort(asked); strings.Join(asked, " ") != "apptrue cursorfalse idtrue pageSizefalse statefalse" {
+		t.Errorf("firings are asked for with %v", asked)
 	}
 }
 

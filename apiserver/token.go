@@ -72,17 +72,7 @@ func (s *Server) tokenFace(ctx context.Context, t sql.Token) (Token, error) {
 }
 
 func (s *Server) listTokens(ctx context.Context, in *Paged) (*tokenList, error) {
-	rows, next, err := s.store.Tokens(ctx, callOf(ctx).who.userID, in.page())
-	if err != nil {
-		return nil, fmt.Errorf("list tokens: %w", err)
-	}
-	out := List[Token]{Items: make([]Token, len(rows)), NextCursor: next}
-	for i, t := range rows {
-		if out.Items[i], err = s.tokenFace(ctx, t); err != nil {
-			return nil, err
-		}
-	}
-	return &tokenList{Body: out}, nil
+	return s.tokensOf(ctx, callOf(ctx).who.userID, in.page())
 }
 
 func (s *Server) createToken(ctx context.Context, in *createToken) (*tokenAnswer, error) {
@@ -137,13 +127,5 @@ func (s *Server) scopeToken(ctx context.Context, who *principal, project string,
 }
 
 func (s *Server) deleteToken(ctx context.Context, in *TokenPath) (*struct{}, error) {
-	id, ok := parseID(in.Token)
-	if !ok {
-		return nil, badID("token", in.Token)
-	}
-	if err := s.store.DeleteToken(ctx, callOf(ctx).who.userID, id); err != nil {
-		return nil, fmt.Errorf("delete token %d: %w", id, err)
-	}
-	s.known.forget()
-	return nil, nil
+	return nil, s.revoke(ctx, callOf(ctx).who.userID, in.Token)
 }

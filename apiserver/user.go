@@ -41,8 +41,9 @@ type createUser struct {
 type changeUser struct {
 	UserPath
 	Body struct {
-		Admin    *bool `json:"admin,omitempty"`
-		Disabled *bool `json:"disabled,omitempty"`
+		Admin    *bool   `json:"admin,omitempty"`
+		Disabled *bool   `json:"disabled,omitempty"`
+		Password *string `json:"password,omitempty" maxLength:"1024" doc:"A new first password, 12 to 256 characters; to be changed at the next sign-in. Every session of the user ends."`
 	}
 }
 
@@ -57,7 +58,7 @@ func (s *Server) userRoutes() {
 	admin := access{need: roleAdmin, object: noObject}
 	add(s, spec{id: "list-users", method: "GET", path: "/users", tag: "users", summary: "List the users", access: admin}, s.listUsers)
 	add(s, spec{id: "create-user", method: "POST", path: "/users", tag: "users", summary: "Create a user", body: jsonBody, status: 201, access: admin}, s.createUser)
-	add(s, spec{id: "change-user", method: "PUT", path: "/users/{user}", tag: "users", summary: "Disable, enable, make or unmake an admin", body: jsonBody, access: admin}, s.changeUser)
+	add(s, spec{id: "change-user", method: "PUT", path: "/users/{user}", tag: "users", summary: "Disable, enable, make or unmake an admin, give a new first password", body: jsonBody, access: admin}, s.changeUser)
 	add(s, spec{id: "delete-user", method: "DELETE", path: "/users/{user}", tag: "users", summary: "Delete a user with his tokens and sessions", access: admin}, s.deleteUser)
 	add(s, spec{id: "change-password", method: "PUT", path: "/session/password", tag: "session", summary: "Change one's own password; every session ends", early: true, body: jsonBody, access: access{object: noObject}}, s.changePassword)
 }
@@ -108,6 +109,15 @@ func (s *Server) changeUser(ctx context.Context, in *changeUser) (*userAnswer, e
 	}
 	if in.Body.Disabled != nil {
 		u.Disabled = *in.Body.Disabled
+	}
+	if in.Body.Password != nil {
+		if p := checkNewPassword("password", *in.Body.Password, u.Name); p != nil {
+			return nil, p
+		}
+		if u.PasswordHash, err = s.hashPassword(ctx, *in.Body.Password); err != nil {
+			return nil, err
+		}
+		u.MustChange = true
 	}
 	u.UpdatedAt = s.at()
 	if err := s.store.UpdateUser(ctx, u); err != nil {

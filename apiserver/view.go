@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -38,11 +39,18 @@ func (s *Server) viewInstance(ctx context.Context, in *viewInstance) (*viewAnswe
 	if err != nil {
 		return nil, err
 	}
-	out := &viewAnswer{Body: InstanceView{Instance: instanceFace(row), Tasks: make([]Task, len(rows))}}
+	faces, err := s.acknowledgedFaces(ctx, []sql.InstanceRow{row})
+	if err != nil {
+		return nil, err
+	}
+	out := &viewAnswer{Body: InstanceView{Instance: faces[0], Tasks: make([]Task, len(rows))}}
 	for i := range rows {
 		out.Body.Tasks[i] = taskFace(rows[i])
 	}
 	if err := s.addKept(ctx, row, rows, out.Body.Tasks); err != nil {
+		return nil, err
+	}
+	if err := s.addItems(ctx, row.ID, rows, out.Body.Tasks); err != nil {
 		return nil, err
 	}
 	if out.Body.Approvals, err = s.approvalsOf(ctx, row, rows, func(sql.TaskRow) bool { return true }); err != nil {
@@ -79,6 +87,37 @@ func (s *Server) allTasks(ctx context.Context, instanceID int64) ([]sql.TaskRow,
 		}
 		page.Cursor = next
 	}
+}
+
+// addItems says of dynamic tasks how far their items are.
+func (s *Server) addItems(ctx context.Context, instanceID int64, rows []sql.TaskRow, tasks []Task) error {
+	at := map[int]*Task{}
+	for i := range rows {
+		if rows[i].ItemCount > 0 {
+			at[rows[i].Index] = &tasks[i]
+		}
+	}
+	if len(at) == 0 {
+		return nil
+	}
+	counts, err := s.store.ItemCounts(ctx, instanceID)
+	if err != nil {
+		return err
+	}
+	for _, c := range counts {
+		task, ok := at[c.Task]
+		if !ok {
+			continue // its list came after the tasks were read
+		}
+		if task.ItemStates == nil {
+			task.ItemStates = map[string]int{}
+		}
+		if c.State == dag.ItemAgain || c.State == dag.ItemRejoin {
+			c.State = dag.ItemWaiting
+		}
+		task.ItemStates[string(c.State)] += c.Count
+	}
+	return nil
 }
 
 // addKept says of tasks that were taken over where they ran; those of later rounds ran here.

@@ -16,6 +16,8 @@ import (
 type Workers interface {
 	// Figures are the newest of a worker; false where it has no stream here.
 	Figures(worker string) (*rpc.WorkerFigures, bool)
+	// Heard says when they came; false where it has no stream here.
+	Heard(worker string) (time.Time, bool)
 	// Drain keeps the wish that a worker takes no more work until Resume, whichever process it is.
 	Drain(ctx context.Context, worker string, wish DrainWish) error
 	Resume(ctx context.Context, worker string) error

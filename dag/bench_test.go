@@ -136,3 +136,41 @@ func BenchmarkRestore10k(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkParsePlanOfOne is what a start pays for a workflow of one task whose plan nobody has kept.
+func BenchmarkParsePlanOfOne(b *testing.B) {
+	text := []byte("name: one\ntasks:\n  - {name: a, type: noop}\n")
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, wrong := ParsePlan(text, "yaml"); wrong != nil {
+			b.Fatal(wrong[0])
+		}
+	}
+}
+
+// TestAReportIsSteppedWithinItsBudget holds how often the end of a task of a chain allocates, with what follows from it. It
+// runs alone, as all that counts allocations.
+func TestAReportIsSteppedWithinItsBudget(t *testing.T) {
+	const budget = 20
+	def := &Definition{Name: "chain", Tasks: make([]Task, 1000)}
+	for i := range def.Tasks {
+		def.Tasks[i].Name, def.Tasks[i].Type = fmt.Sprint("t", i), "noop"
+		if i > 0 {
+			def.Tasks[i].Needs = []string{fmt.Sprint("t", i-1)}
+		}
+	}
+	in, next := NewInstance(planOf(def), 1, StartOptions{}), 0
+	in.Step(Begin{}, storyStart)
+	n := testing.AllocsPerRun(500, func() {
+		in.Step(Assign{Task: next, Worker: "w", Token: "t"}, storyStart)
+		in.Step(Report{Task: next, Number: 1, Token: "t", State: AttemptSuccess}, storyStart)
+		next++
+	})
+	t.Logf("%.0f allocations", n)
+	if in.Tasks[next-1].State != TaskSuccess {
+		t.Fatalf("task %d is %s, want success", next-1, in.Tasks[next-1].State)
+	}
+	if n > budget {
+		t.Errorf("assigning a task and its end make %.0f allocations, the budget is %d", n, budget)
+	}
+}

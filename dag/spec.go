@@ -66,6 +66,9 @@ var taskTypes = [...]taskType{
 	{TypeConditions, CategoryFlow, "Chooses the tasks that run next by how those before it ended.", func() Spec { return &ConditionsSpec{} }},
 }
 
+// Instant says that tasks of a type end as they begin: they take no slot of their worker.
+func Instant(taskType string) bool { return taskType == TypeNoop }
+
 // TaskTypes returns the names of all task types.
 func TaskTypes() []string {
 	names := make([]string, len(taskTypes))

@@ -2,6 +2,7 @@ package docs_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -257,4 +258,49 @@ func receiver(e ast.Expr) string {
 		return e.Name
 	}
 	return ""
+}
+
+// TestJourneysThatTheConsolePromisesExist holds the table of docs/console.md to the journeys in a browser: thirty rows, and
+// each name in them is the beginning of a journey's.
+func TestJourneysThatTheConsolePromisesExist(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../ui/e2e/journeys/*.mjs")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no journeys found: %v", err)
+	}
+	named := regexp.MustCompile(`(?m)^  "([^"]+)": `)
+	var journeys []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range named.FindAllStringSubmatch(string(text), -1) {
+			journeys = append(journeys, found[1])
+		}
+	}
+	text, err := os.ReadFile("console.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "\n## What a browser proves\n")
+	rows := 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 5 || !strings.Contains(cells[3], "`") {
+			continue
+		}
+		rows++
+		if want := fmt.Sprint(rows); rows <= 30 && strings.TrimSpace(cells[1]) != want {
+			t.Errorf("row %d of the journeys is numbered %q", rows, cells[1])
+		}
+		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[3], -1) {
+			if !slices.ContainsFunc(journeys, func(j string) bool { return strings.HasPrefix(j, name[1]) }) {
+				t.Errorf("docs/console.md names the journey %q, which is in none of ui/e2e/journeys", name[1])
+			}
+		}
+	}
+	if rows < 30 {
+		t.Errorf("docs/console.md has %d journeys, not 30", rows)
+	}
 }

@@ -101,8 +101,8 @@ type Config struct {
 	Token func() string
 }
 
-// defaultTTL lets a hung master be replaced within seconds; a wrong takeover costs only work.
-const defaultTTL = 5 * time.Second
+// DefaultTTL lets a hung master be replaced within seconds; a wrong takeover costs only work.
+const DefaultTTL = 5 * time.Second
 
 // Master is one running scheduler. It serves rpc.MasterServer from the moment it is made;
 // before Run it has no instances.
@@ -139,7 +139,7 @@ type Master struct {
 // New wires the loops of a master.
 func New(c Config) *Master {
 	if c.TTL == 0 {
-		c.TTL = defaultTTL
+		c.TTL = DefaultTTL
 	}
 	if c.FiresKept == 0 {
 		c.FiresKept = DefaultFiresKept
@@ -165,9 +165,7 @@ func New(c Config) *Master {
 	counts := &schedule.Figures{}
 	if c.Figures != nil {
 		m.watchers.Figures = func() *rpc.MasterFigures {
-			f := c.Figures()
-			f.Schedules = counts.Message()
-			return f
+			return m.figures(c.Figures(), counts)
 		}
 	}
 	m.links = link.New(link.Config{
@@ -184,7 +182,7 @@ func New(c Config) *Master {
 		},
 	})
 	m.links.Attempts, m.links.Unsure = m.engine, m.Unsure
-	placer.Deliver = func(g dispatch.Grant) { m.engine.Assign(g.Item.Instance, g.Item.Task, g.Worker) }
+	placer.Deliver = func(g dispatch.Grant) { m.engine.Assign(g.Item.Instance, g.Item.Task, g.Worker, g.Item.Instant) }
 	placer.Notify = func(n dispatch.Notice) { m.links.Notify(n.Worker, n.Group, n.Count) }
 	m.slots = slot.NewTable(c.Slots)
 	m.barrier = slot.New(slot.Config{
@@ -295,13 +293,15 @@ func (i instances) Adopt(claimed []sql.Claimed, t failover.Tally) {
 type dispatcher struct{ *dispatch.Dispatcher }
 
 func (d dispatcher) Offer(w engine.Work) (rpc.Process, bool) {
-	grant, ok := d.Dispatcher.Offer(dispatch.Item{
-		Key: dispatch.Key{Instance: w.Instance, Task: w.Task}, Group: w.Group, Labels: w.Labels,
-		InstancePriority: w.InstancePriority, TaskPriority: w.TaskPriority, ReadyAt: w.ReadyAt, AvoidWorker: w.AvoidWorker,
-	})
+	grant, ok := d.Dispatcher.Offer(itemOf(&w))
 	return grant.Worker, ok
 }
 
-func (d dispatcher) Withdraw(w engine.Work) {
-	d.Dispatcher.Withdraw(dispatch.Key{Instance: w.Instance, Task: w.Task}, w.Group, w.Labels)
+func (d dispatcher) Withdraw(w engine.Work) { d.Dispatcher.Withdraw(itemOf(&w)) }
+
+func itemOf(w *engine.Work) dispatch.Item {
+	return dispatch.Item{
+		Key: dispatch.Key{Instance: w.Instance, Task: w.Task}, Group: w.Group, Labels: w.Labels, Instant: w.Instant,
+		InstancePriority: w.InstancePriority, TaskPriority: w.TaskPriority, ReadyAt: w.ReadyAt, AvoidWorker: w.AvoidWorker,
+	}
 }

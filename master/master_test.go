@@ -206,7 +206,7 @@ func (s *site) join(w *worker, addr string) (stop func()) {
 	}
 	w.stream, w.seen, w.acks, w.changed = stream, map[string]int{}, map[int64]string{}, make(chan struct{}, 1)
 	hello := &rpc.Hello{Worker: w.node, Incarnation: w.incarnation, Groups: w.groups, Labels: w.labels, Slots: w.slots, Running: w.running}
-	if err := stream.Send(&rpc.WorkerMessage{Hello: hello, Ask: w.slots}); err != nil {
+	if err := stream.Send(&rpc.WorkerMessage{Hello: hello, Ask: w.slots, Instants: w.slots}); err != nil {
 		s.t.Fatal(err)
 	}
 	var running sync.WaitGroup
@@ -261,6 +261,7 @@ func (w *worker) report(reports ...*rpc.Report) {
 		r.OutboxId = w.outbox
 		if r.GetState() != string(dag.AttemptRunning) {
 			message.Ask++
+			message.Instants++ // its tasks are mostly noop
 		}
 	}
 	_ = w.stream.Send(message)

@@ -79,6 +79,8 @@ type taken struct {
 	ids  map[int64][]string
 	who  string
 	room int
+
+	store *sql.Store
 }
 
 func (t *taken) Room() int {
@@ -94,6 +96,26 @@ func (t *taken) Admit(claimed []sql.Claimed) {
 		t.ids[c.Instance.ID] = append(t.ids[c.Instance.ID], fmt.Sprintf("%s (epoch %d)", t.who, c.Instance.OwnerEpoch))
 		t.room--
 	}
+}
+
+// Start claims as an engine would, without a first turn.
+func (t *taken) Start(list []sql.Beginning, done func([]error)) {
+	claims := make([]sql.Claim, len(list))
+	for i := range list {
+		claims[i] = list[i].Claim
+	}
+	claimed, err := t.store.Claim(context.Background(), claims)
+	if err != nil {
+		panic(err)
+	}
+	t.Admit(claimed)
+	errs := make([]error, len(list))
+	for i := range list {
+		if !slices.ContainsFunc(claimed, func(c sql.Claimed) bool { return c.Instance.ID == list[i].Instance.ID }) {
+			errs[i] = sql.ErrNotOwner
+		}
+	}
+	done(errs)
 }
 
 func allSlots() []bool {
@@ -113,7 +135,7 @@ func (s *site) intakes(n, room int) (tables []*slot.Table, all []*taken, hint fu
 	var running sync.WaitGroup
 	var list []*intake.Intake
 	for i := range n {
-		who := &taken{mu: &mu, ids: ids, who: fmt.Sprint("m", i), room: room}
+		who := &taken{mu: &mu, ids: ids, who: fmt.Sprint("m", i), room: room, store: s.store}
 		table := slot.NewTable(256)
 		in := intake.New(intake.Config{
 			Owner: rpc.Process{Node: who.who, Incarnation: "i"}.String(), Store: s.store, Slots: table, Instances: who, Logger: hclog.NewNullLogger(),

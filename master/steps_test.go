@@ -128,6 +128,7 @@ func (s *stage) move(m *Master, l *link.Link, held *[]*rpc.AttemptID) {
 	for _, id := range *held {
 		up.Reports = append(up.Reports, &rpc.Report{Attempt: id, State: string(dag.AttemptSuccess), FinishedAt: s.now.UnixMilli()})
 		up.Ask++
+		up.Instants++
 	}
 	*held = nil
 	if down := l.Take(); down != nil {
@@ -158,7 +159,7 @@ func TestAStepDrivenClusterDoesTheSameTwice(t *testing.T) {
 		hello := &rpc.Hello{Worker: "w", Incarnation: "x", Groups: []string{"default"}, Slots: 8}
 		cancel := func(error) {}
 		l := first.links.Open(hello, cancel)
-		first.links.Hear(t.Context(), l, &rpc.WorkerMessage{Ask: 8})
+		first.links.Hear(t.Context(), l, &rpc.WorkerMessage{Ask: 8, Instants: 8})
 		ids := s.starts(first, 30)
 		var held []*rpc.AttemptID
 		for range 6 {
@@ -172,7 +173,7 @@ func TestAStepDrivenClusterDoesTheSameTwice(t *testing.T) {
 			hello.Running = append(hello.Running, &rpc.Running{Attempt: id})
 		}
 		l = second.links.Open(hello, cancel)
-		second.links.Hear(t.Context(), l, &rpc.WorkerMessage{Ask: 8 - int32(len(held))})
+		second.links.Hear(t.Context(), l, &rpc.WorkerMessage{Ask: 8 - int32(len(held)), Instants: 8 - int32(len(held))})
 		for range 60 {
 			second.failover.Look(t.Context(), s.now)
 			s.move(second, l, &held)

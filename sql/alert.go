@@ -61,7 +61,7 @@ func (s *Store) sweepAlerts(ctx context.Context, before dag.Millis) (n int, err 
 		return 0, err
 	}
 	err = s.write(ctx, func(tx *sqlTx) error {
-		b := &batch{s: s, tx: plainTx{tx}}
+		b := &batch{s: s, tx: plainTx{tx, s}}
 		if err := b.execIDs(ctx, `DELETE FROM delivery WHERE instance_id IN (%s)`, ids); err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (s *Store) BreakSchedule(ctx context.Context, sch Schedule, why, by string)
 		if err != nil || changed == 0 {
 			return err
 		}
-		return (&batch{s: s, tx: plainTx{tx}}).alert(ctx, &Alert{
+		return (&batch{s: s, tx: plainTx{tx, s}}).alert(ctx, &Alert{
 			ID: id, ProjectID: sch.ProjectID, Kind: listen.ScheduleBroken, Workflow: sch.Workflow, Subject: sch.Name, Message: why, By: by, CreatedAt: s.millis(),
 		})
 	})

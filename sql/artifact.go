@@ -85,7 +85,7 @@ func (s *Store) KeepArtifacts(ctx context.Context, of Bearer, files []Artifact) 
 		for i, f := range files {
 			rows = append(rows, of.InstanceID, int64(of.Task), int64(of.Attempt), int64(i), f.Name, f.Size, f.SHA256, int64(s.millis()))
 		}
-		b := &batch{s: s, tx: plainTx{tx}}
+		b := &batch{s: s, tx: plainTx{tx, s}}
 		return b.rows(ctx, artifactInsert, s.dial.insert, rows)
 	})
 	return of.failed("keep artifacts", err)

@@ -121,7 +121,7 @@ func (s *Store) CreateBackfill(ctx context.Context, b Backfill, parts []Backfill
 		if err != nil {
 			return err
 		}
-		in := &batch{s: s, tx: plainTx{tx}}
+		in := &batch{s: s, tx: plainTx{tx, s}}
 		if err := in.rows(ctx, backfillPartInsert, s.dial.insert, partRows); err != nil {
 			return err
 		}
@@ -154,14 +154,23 @@ func (s *Store) Backfill(ctx context.Context, id int64) (Backfill, error) {
 
 // Backfills returns a page of the backfills of a workflow, the newest first.
 func (s *Store) Backfills(ctx context.Context, workflowID int64, page Page) ([]Backfill, string, error) {
+	return s.backfills(ctx, "b.workflow_id", workflowID, page)
+}
+
+// ProjectBackfills returns a page of the backfills of all workflows of a project, the newest first.
+func (s *Store) ProjectBackfills(ctx context.Context, projectID int64, page Page) ([]Backfill, string, error) {
+	return s.backfills(ctx, "b.project_id", projectID, page)
+}
+
+func (s *Store) backfills(ctx context.Context, column string, id int64, page Page) ([]Backfill, string, error) {
 	before := keyCursor{1<<63 - 1}
 	if err := page.decode("backfills", &before); err != nil {
 		return nil, "", err
 	}
 	limit := page.limit()
-	out, err := collect(ctx, s, scanBackfill, selectBackfill+` WHERE b.workflow_id = ? AND b.id < ? ORDER BY b.id DESC LIMIT ?`, workflowID, before.Key, limit+1)
+	out, err := collect(ctx, s, scanBackfill, selectBackfill+` WHERE `+column+` = ? AND b.id < ? ORDER BY b.id DESC LIMIT ?`, id, before.Key, limit+1)
 	if err != nil {
-		return nil, "", fmt.Errorf("read backfills of workflow %d: %w", workflowID, err)
+		return nil, "", fmt.Errorf("read backfills of %s %d: %w", column, id, err)
 	}
 	out, next, err := cut(out, limit, "backfills", func(b Backfill) any { return keyCursor{b.ID} })
 	if err != nil {

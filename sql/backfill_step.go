@@ -66,7 +66,7 @@ func (s *Store) StepBackfill(ctx context.Context, id int64) (BackfillStep, error
 		if err != nil {
 			return err
 		}
-		w := &backfillWriter{batch: &batch{s: s, tx: plainTx{tx}, slots: p.slots}, sqlTx: tx}
+		w := &backfillWriter{batch: &batch{s: s, tx: plainTx{tx, s}, slots: p.slots}, sqlTx: tx}
 		return w.step(ctx, id, ended, first, start, &out)
 	})
 	if err != nil {
@@ -262,7 +262,7 @@ type BackfillChange struct {
 func (s *Store) ChangeBackfill(ctx context.Context, id int64, c BackfillChange) (Backfill, bool, error) {
 	changed := false
 	err := s.write(ctx, func(tx *sqlTx) error {
-		w := &backfillWriter{batch: &batch{s: s, tx: plainTx{tx}}, sqlTx: tx}
+		w := &backfillWriter{batch: &batch{s: s, tx: plainTx{tx, s}}, sqlTx: tx}
 		b, err := w.lockBackfill(ctx, id)
 		if err != nil {
 			return err

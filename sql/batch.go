@@ -23,9 +23,12 @@ type lockedRow struct {
 	epoch    int64
 	state    string
 	seq      int64
+	mark     int64
 	workflow int64
 	// listened says that it has deliveries
 	listened bool
+	// begins says that the batch makes it its claimant's, with the transition that begins it
+	begins bool
 	// of a child: what waits for it
 	parentTask    string
 	parentAttempt int
@@ -40,7 +43,7 @@ type batch struct {
 	ops     []*operation
 	writeID int64 // marks the rows, so that an unknown commit can be looked up
 
-	freeID, endID int64 // reserved for resume commands and controls
+	freeID, endID int64 // reserved for resume commands, controls and the audit
 	slots         int64
 	locked        map[int64]lockedRow
 }
@@ -58,6 +61,8 @@ func (b *batch) reserve(ctx context.Context) error {
 			if o.commit.Release {
 				n++
 			}
+		default:
+			n += len(o.audit)
 		}
 	}
 	c, err := b.s.Cluster(ctx)
@@ -97,7 +102,10 @@ func (b *batch) write(ctx context.Context) error {
 	if err := b.claims(ctx); err != nil {
 		return err
 	}
-	return b.commits(ctx)
+	if err := b.commits(ctx); err != nil {
+		return err
+	}
+	return b.audits(ctx)
 }
 
 // lock locks the rows of all instances that the batch names, in id order, and reads who owns them.
@@ -120,7 +128,7 @@ func (b *batch) lock(ctx context.Context) error {
 	ids = slices.Compact(ids)
 	b.locked = make(map[int64]lockedRow, len(ids))
 	return eachChunk(ids, func(chunk []any) error {
-		rows, err := b.tx.query(ctx, `SELECT id, owner, owner_epoch, state, seq, workflow_id, listened, parent_task, parent_attempt FROM workflow_instance
+		rows, err := b.tx.query(ctx, `SELECT id, owner, owner_epoch, state, seq, write_id, workflow_id, listened, parent_task, parent_attempt FROM workflow_instance
 			WHERE id IN (`+marks(len(chunk))+`) ORDER BY id`+b.s.dial.forUpdate(), chunk)
 		if err != nil {
 			return err
@@ -129,7 +137,7 @@ func (b *batch) lock(ctx context.Context) error {
 		for rows.Next() {
 			var id int64
 			var r lockedRow
-			if err := rows.Scan(&id, &r.owner, &r.epoch, &r.state, &r.seq, &r.workflow, &r.listened, &r.parentTask, &r.parentAttempt); err != nil {
+			if err := rows.Scan(&id, &r.owner, &r.epoch, &r.state, &r.seq, &r.mark, &r.workflow, &r.listened, &r.parentTask, &r.parentAttempt); err != nil {
 				return err
 			}
 			b.locked[id] = r
@@ -273,7 +281,7 @@ func (b *batch) witness() (o *operation, held bool) {
 		case c.err != nil || c.existed:
 		case c.commit != nil, c.control != nil, len(c.claimed) > 0:
 			return c, true
-		case c.start != nil:
+		case c.start != nil, c.audit != nil:
 			o = c
 		}
 	}
@@ -295,6 +303,8 @@ func (b *batch) probe() (bool, error) {
 			return false, err
 		}
 		return b.exists(ctx, `SELECT id FROM control WHERE id = ?`, o.control.ID)
+	case o.audit != nil:
+		return b.exists(ctx, `SELECT id FROM audit WHERE id = ?`, o.id)
 	}
 	id := o.id
 	switch {

@@ -107,6 +107,7 @@ func BenchmarkCommitShared(b *testing.B) {
 		b.Run(fmt.Sprint(callers), func(b *testing.B) {
 			benchmark(b, func(b *testing.B, s *sql.Store) {
 				instances := benchInstances(b, s, callers)
+				b.ReportAllocs()
 				b.ResetTimer()
 				var wg sync.WaitGroup
 				for i, in := range instances {
@@ -153,6 +154,37 @@ func BenchmarkStartShared(b *testing.B) {
 		}
 		wg.Wait()
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "starts/s")
+	})
+}
+
+// BenchmarkClaim is the throughput of a master that takes commands, as many in a call as it does.
+func BenchmarkClaim(b *testing.B) {
+	const together = 200
+	benchmark(b, func(b *testing.B, s *sql.Store) {
+		ctx := context.Background()
+		benchInstances(b, s, 1)
+		b.ReportAllocs()
+		for b.Loop() {
+			b.StopTimer()
+			claims := make([]sql.Claim, together)
+			var wg sync.WaitGroup
+			for i := range claims {
+				wg.Go(func() {
+					id, _, err := s.Start(ctx, sql.Start{WorkflowID: 1, ProjectID: 1, Version: 1})
+					if err != nil {
+						b.Error(err)
+					}
+					claims[i] = sql.Claim{Command: sql.Command{ID: id, InstanceID: id}, Owner: "m:1"}
+				})
+			}
+			wg.Wait()
+			b.StartTimer()
+			got, err := s.Claim(ctx, claims)
+			if err != nil || len(got) != together {
+				b.Fatalf("claimed %d: %v", len(got), err)
+			}
+		}
+		b.ReportMetric(float64(b.N*together)/b.Elapsed().Seconds(), "claims/s")
 	})
 }
 

@@ -29,6 +29,9 @@ func (b *batch) claims(ctx context.Context) error {
 		for _, c := range o.claims {
 			ids = append(ids, c.Command.ID)
 		}
+		if o.commit != nil && o.commit.Claim != nil {
+			ids = append(ids, o.commit.Claim.Command.ID)
+		}
 	}
 	if len(ids) == 0 {
 		return nil
@@ -44,6 +47,9 @@ func (b *batch) claims(ctx context.Context) error {
 	}
 	won := map[claimant][]int64{}
 	for _, o := range b.ops {
+		if o.commit != nil && o.commit.Claim != nil && b.begins(o.commit, there) {
+			taken = append(taken, o.commit.Claim.Command.ID)
+		}
 		for _, c := range o.claims {
 			if instance, ok := there[c.Command.ID]; !ok || instance != c.Command.InstanceID {
 				continue
@@ -72,6 +78,22 @@ func (b *batch) claims(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// begins makes an instance the claimant's of its first transition, which then is written like any of an owner's, by
+// instanceBegin. Where the command is gone or the instance is another's, the transition finds that it has no owner.
+func (b *batch) begins(t *Transition, there map[int64]int64) bool {
+	in, found := b.locked[t.Instance.ID]
+	if instance, ok := there[t.Claim.Command.ID]; !ok || instance != t.Instance.ID {
+		return false
+	}
+	if !found || in.owner != "" || in.epoch != t.Epoch-1 || in.mark != t.Mark {
+		return false
+	}
+	delete(there, t.Claim.Command.ID)
+	in.owner, in.epoch, in.begins = t.Claim.Owner, t.Epoch, true
+	b.locked[t.Instance.ID] = in
+	return true
 }
 
 // commandsThere returns the instances of those commands that still exist.

@@ -20,6 +20,19 @@ var (
 		},
 		sets: []string{"reason", "round", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline", "state", "owner"},
 	}
+	// instanceBegin writes the first transition of one that the same transaction claims; its row is locked, and no epoch of
+	// it stands yet.
+	instanceBegin = &table{
+		name: "workflow_instance",
+		keys: []string{"id"},
+		cols: []string{
+			"id", "owner_epoch", "reason", "round", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline", "state", "owner",
+			"layout_epoch",
+		},
+		sets: []string{
+			"owner_epoch", "reason", "round", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline", "state", "owner", "layout_epoch",
+		},
+	}
 	instanceStep = &table{
 		name: "workflow_instance",
 		keys: []string{"id", "owner_epoch"},
@@ -115,6 +128,8 @@ func (b *batch) commits(ctx context.Context) error {
 		switch {
 		case !found || row.epoch != o.commit.Epoch:
 			o.err = ErrNotOwner
+		case o.commit.Claim != nil && !row.begins:
+			o.err = ErrNotOwner // another claim was quicker, and has that epoch
 		case row.owner != "":
 			ops = append(ops, o)
 		case !o.commit.Release || row.seq != o.commit.Instance.Seq || row.state != string(o.commit.Instance.State):
@@ -171,12 +186,15 @@ func (b *batch) commits(ctx context.Context) error {
 }
 
 func (b *batch) updateInstances(ctx context.Context, ops []*operation) error {
-	var turns, steps []any
+	var begins, turns, steps []any
 	for _, o := range ops {
 		in, row := o.commit.Instance, b.locked[o.commit.Instance.ID]
 		args := &steps
-		turn := o.commit.Release || string(in.State) != row.state
-		if turn {
+		turn := row.begins || o.commit.Release || string(in.State) != row.state
+		switch {
+		case row.begins:
+			args = &begins
+		case turn:
 			args = &turns
 		}
 		*args = append(*args, in.ID, o.commit.Epoch, string(in.Reason), int64(in.Round), int64(0), in.Seq, b.writeID,
@@ -188,11 +206,14 @@ func (b *batch) updateInstances(ctx context.Context, ops []*operation) error {
 			}
 			*args = append(*args, string(in.State), owner)
 		}
+		if row.begins {
+			*args = append(*args, o.commit.Claim.LayoutEpoch)
+		}
 	}
 	for _, u := range []struct {
 		t    *table
 		args []any
-	}{{instanceTurn, turns}, {instanceStep, steps}} {
+	}{{instanceBegin, begins}, {instanceTurn, turns}, {instanceStep, steps}} {
 		if err := b.updates(ctx, u.t, u.args, true); err != nil {
 			return fmt.Errorf("update instances: %w", err)
 		}

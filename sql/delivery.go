@@ -34,14 +34,19 @@ type Delivery struct {
 	UpdatedAt  dag.Millis
 	// Fence and Wakes are of the claim: see ClaimDeliveries.
 	Fence, Wakes int64
-	Workflow     string // of the instance; joined
+	Workflow     string // of the instance, or of the schedule that an alert is about; joined
+	// Alert says that InstanceID is that of an alert, and Kind and Subject which one; joined.
+	Alert         bool
+	Kind, Subject string
 }
 
 const selectDelivery = `SELECT d.listener_id, d.instance_id, d.lane, d.state, d.seq, d.attempts, d.next_at, d.since, d.status, d.error, d.updated_at, d.fence, d.wakes,
-	COALESCE(w.name, '') FROM delivery d LEFT JOIN workflow_instance i ON i.id = d.instance_id LEFT JOIN workflow w ON w.id = i.workflow_id`
+	COALESCE(w.name, a.workflow, ''), CASE WHEN a.id IS NULL THEN 0 ELSE 1 END, COALESCE(a.kind, ''), COALESCE(a.subject, '') FROM delivery d
+	LEFT JOIN workflow_instance i ON i.id = d.instance_id LEFT JOIN workflow w ON w.id = i.workflow_id LEFT JOIN alert a ON a.id = d.instance_id`
 
 func scanDelivery(scan func(...any) error) (d Delivery, err error) {
-	return d, scan(&d.ListenerID, &d.InstanceID, &d.Lane, &d.State, &d.Seq, &d.Attempts, &d.NextAt, &d.Since, &d.Status, &d.Error, &d.UpdatedAt, &d.Fence, &d.Wakes, &d.Workflow)
+	return d, scan(&d.ListenerID, &d.InstanceID, &d.Lane, &d.State, &d.Seq, &d.Attempts, &d.NextAt, &d.Since, &d.Status, &d.Error, &d.UpdatedAt, &d.Fence, &d.Wakes,
+		&d.Workflow, &d.Alert, &d.Kind, &d.Subject)
 }
 
 // listen gives the starts' instances to the listeners of their projects, and to those that they brought.

@@ -16,7 +16,7 @@ type Fire struct {
 	Revision int64      // of the schedule that planned it
 	State    schedule.State
 	Reason   string // of an outcome that is not fired
-	Instance int64  // 0 until it fired
+	Instance int64  // 0 until it fired; of one that was missed or skipped, the one that RunFires started in its place
 	FiredAt  dag.Millis
 	Master   string // which set the outcome
 	Epoch    int64  // of the layout of slots by which it did

@@ -3,36 +3,50 @@ package sql
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/schedule"
 )
 
-// FireCount is how many fires of one state were planned within a quarter of an hour.
+// FireCount is how many fires of one state were planned on a day.
 type FireCount struct {
-	// At is where the quarter begins. Of fires that were pruned it is their day (UTC): nothing finer is left.
-	At     dag.Millis
+	// Day is the date, as days since 1970. Of fires that were pruned it is their day of UTC: nothing finer is left.
+	Day    int64
 	State  schedule.State
 	Fires  int64
 	LateMs int64 // how late those that fired were, together
 	Pruned bool
 }
 
-// msPerQuarter is the grain of CountFires: every offset of a timezone since 1970 is a number of quarters of an hour, so
-// that the counts add up to the days of any of them.
-const msPerQuarter = 15 * 60 * 1000
+// FireStretch is a time during which a clock shows the same offset from UTC, in milliseconds. To is not in it.
+type FireStretch struct {
+	From, To dag.Millis
+	Offset   int64
+}
 
-// CountFires counts the fires of a schedule that are planned from a moment until before another, the oldest first. A
-// pruned day counts whole where any of it does.
-func (s *Store) CountFires(ctx context.Context, scheduleID int64, from, to dag.Millis) ([]FireCount, error) {
+// CountFires counts the fires of a schedule by the days of a clock, whose stretches follow each other, the oldest day first. A
+// day that two stretches share has counts of both. A pruned day counts whole where any of it does.
+func (s *Store) CountFires(ctx context.Context, scheduleID int64, stretches []FireStretch) ([]FireCount, error) {
+	if len(stretches) == 0 {
+		return nil, nil
+	}
 	// One statement, so that a fire which is pruned meanwhile counts once.
+	var text strings.Builder
+	var args []any
+	for _, x := range stretches {
+		fmt.Fprintf(&text, `SELECT d, state, COUNT(*), `+sumLate+`, 0 FROM
+			(SELECT planned_at + %d - (planned_at + %d) %% %d AS d, state, fired_at, due_at FROM fire WHERE source_id = ? AND planned_at >= ? AND planned_at < ?) days GROUP BY d, state
+			UNION ALL `, x.Offset, x.Offset, msPerDay)
+		args = append(args, scheduleID, x.From, x.To)
+	}
+	fmt.Fprintf(&text, `SELECT day * %d, state, fires, late_ms, 1 FROM fire_day WHERE source_id = ? AND day >= ? AND day < ? ORDER BY 1, 2`, msPerDay)
+	args = append(args, scheduleID, int64(stretches[0].From)/msPerDay, dayAfter(stretches[len(stretches)-1].To))
 	out, err := collect(ctx, s, func(scan func(...any) error) (c FireCount, err error) {
-		return c, scan(&c.At, &c.State, &c.Fires, &c.LateMs, &c.Pruned)
-	}, fmt.Sprintf(`SELECT b, state, COUNT(*), `+sumLate+`, 0 FROM
-			(SELECT planned_at - planned_at %% %d AS b, state, fired_at, due_at FROM fire WHERE source_id = ? AND planned_at >= ? AND planned_at < ?) quarters GROUP BY b, state
-		UNION ALL SELECT day * %d, state, fires, late_ms, 1 FROM fire_day WHERE source_id = ? AND day >= ? AND day < ?
-		ORDER BY 1, 2`, msPerQuarter, msPerDay),
-		scheduleID, from, to, scheduleID, int64(from)/msPerDay, dayAfter(to))
+		err = scan(&c.Day, &c.State, &c.Fires, &c.LateMs, &c.Pruned)
+		c.Day /= msPerDay
+		return c, err
+	}, text.String(), args...)
 	if err != nil {
 		return nil, fmt.Errorf("count fires of schedule %d: %w", scheduleID, err)
 	}

@@ -76,7 +76,7 @@ func (s *Store) PlanFires(ctx context.Context, stretches []Stretch) (planned int
 	}
 	slices.Sort(ids) // the order of locks
 	err = s.write(ctx, func(tx *sqlTx) error {
-		b := &batch{s: s, tx: plainTx{tx}}
+		b := &batch{s: s, tx: plainTx{tx, s}}
 		type row struct {
 			revision int64
 			until    dag.Millis

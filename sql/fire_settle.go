@@ -44,34 +44,48 @@ func (s *Store) SettleFires(ctx context.Context, verdicts []Verdict, master stri
 		return Settlement{}, err
 	}
 	n := len(verdicts)
-	ids := n + 2*(n+maxStopped) // an instance; a wish and a command for each that is replaced
-	first, err := s.NextIDs(ctx, ids)
+	if n == 0 {
+		return Settlement{}, nil
+	}
+	first, err := s.NextIDs(ctx, n)
 	if err != nil {
 		return Settlement{}, err
 	}
 	verdicts = slices.SortedFunc(slices.Values(verdicts), func(a, b Verdict) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.At, b.At))
 	})
-	var out Settlement
-	settle := func() error {
-		return s.write(ctx, func(tx *sqlTx) error {
+	wishes := 2 * int64(n+maxStopped) // a wish and a command for each instance that is replaced
+	var spare int64                   // the first of their ids, once some are
+	for looks := 0; ; {
+		var out Settlement
+		err := s.write(ctx, func(tx *sqlTx) error {
 			w := &settler{
-				batch:    &batch{s: s, tx: plainTx{tx}, slots: int64(c.Slots), freeID: first + int64(n), endID: first + int64(ids)},
-				verdicts: verdicts, master: master, epoch: epoch, now: s.millis(), instance: first,
+				batch:    &batch{s: s, tx: plainTx{tx, s}, slots: int64(c.Slots), freeID: spare, endID: spare},
+				verdicts: verdicts, master: master, epoch: epoch, now: s.millis(), instance: first, look: looks > 0,
+			}
+			if spare > 0 {
+				w.endID += wishes
 			}
 			out = Settlement{}
 			return w.settle(ctx, &out)
 		})
-	}
-	if err = settle(); errors.Is(err, ErrExists) {
-		// Somebody made the instance of a fire since its trigger was looked for: looking again sees it.
-		err = settle()
-	}
-	if err != nil {
+		switch {
+		case err == nil:
+			return out, nil
+		case errors.Is(err, ErrExists) && looks < 2:
+			looks++ // somebody has made the instance of a fire: who looks sees it
+			continue
+		case errors.Is(err, errNoIDs) && spare == 0:
+			if spare, err = s.NextIDs(ctx, int(wishes)); err == nil {
+				continue
+			}
+		}
 		return Settlement{}, fmt.Errorf("settle %d fires: %w", n, err)
 	}
-	return out, nil
 }
+
+// errNoIDs ends a settlement that replaces instances and was given no ids for that.
+var errNoIDs = errors.New("no ids for what is replaced")
 
 // settler writes one settlement within a transaction.
 type settler struct {
@@ -81,6 +95,7 @@ type settler struct {
 	epoch    int64
 	now      dag.Millis
 	instance int64 // the next id
+	look     bool  // for instances of the same trigger, which are rare; without, the database refuses them
 
 	schedules map[int64]Schedule
 	published map[int64]int // versions of workflows
@@ -127,8 +142,10 @@ func (w *settler) settle(ctx context.Context, out *Settlement) error {
 		}
 		fires = append(fires, p)
 	}
-	if err := w.refuseTriggers(ctx, starts); err != nil {
-		return fmt.Errorf("read triggers: %w", err)
+	if w.look {
+		if err := w.refuseTriggers(ctx, starts); err != nil {
+			return fmt.Errorf("read triggers: %w", err)
+		}
 	}
 	if err := w.readRunning(ctx, fires); err != nil {
 		return fmt.Errorf("read running instances: %w", err)
@@ -336,6 +353,9 @@ func (w *settler) write(ctx context.Context, fires []*pending, out *Settlement) 
 func (w *settler) stop(ctx context.Context, out *Settlement) error {
 	if len(w.replaced) == 0 {
 		return nil
+	}
+	if w.endID == w.freeID {
+		return errNoIDs
 	}
 	w.replaced = w.replaced[:min(len(w.replaced), int(w.endID-w.freeID)/2)]
 	for _, id := range w.replaced {

@@ -20,7 +20,7 @@ const (
 // them, as skipped for a reason. The rows of the schedules are locked, and their documents and calendars are still those
 // by which it was due. It must come before the change: afterwards nobody knows what the rules were.
 func (s *Store) skipUnplanned(ctx context.Context, tx *sqlTx, ids []int64, reason string, now dag.Millis) error {
-	b := &batch{s: s, tx: plainTx{tx}}
+	b := &batch{s: s, tx: plainTx{tx, s}}
 	var behind []Schedule
 	err := eachChunk(ids, func(chunk []any) error {
 		return b.eachRow(ctx, `SELECT id, project_id, spec, revision, planned_until FROM schedule WHERE enabled = 1 AND planned_until < ? AND id IN (`+marks(len(chunk))+`) ORDER BY id`,

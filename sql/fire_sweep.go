@@ -25,7 +25,7 @@ func (s *Store) SweepFires(ctx context.Context, before dag.Millis) (n int, err e
 		return 0, s.sweepMinutes(ctx, before)
 	}
 	err = s.write(ctx, func(tx *sqlTx) error {
-		n, err = s.sumAndDelete(ctx, &batch{s: s, tx: plainTx{tx}}, old)
+		n, err = s.sumAndDelete(ctx, &batch{s: s, tx: plainTx{tx, s}}, old)
 		return err
 	})
 	if err != nil {

@@ -3,11 +3,19 @@ package sql
 import (
 	"context"
 	"fmt"
+	"time"
+
+	"github.com/porpoise/porpoise/dag"
 )
 
-// idBlock is how many ids a process takes from the database at once. What a process has not
-// used when it ends is lost, which costs nothing: a BIGINT has 9e15 such blocks.
-const idBlock = 1000
+// idBlock is how many ids a process takes from the database at once, and maxIDBlock how many where it used up the last
+// block within idPace: each time costs a commit that all others wait for. What a process has not used when it ends is
+// lost, which costs nothing: a BIGINT has 1e14 of the largest.
+const (
+	idBlock    = 1000
+	maxIDBlock = 64_000
+	idPace     = time.Second
+)
 
 // idSequence names the row of the one sequence.
 const idSequence = "all"
@@ -17,6 +25,8 @@ type blocks struct {
 	turn  chan struct{} // held by whoever uses the fields below, over the database's answer too
 	next  int64
 	limit int64 // the first id that is not ours
+	size  int64 // of the last block
+	taken dag.Millis
 }
 
 // NextIDs returns the first of n ids in a row that nobody else gets. Ids of one process
@@ -32,12 +42,15 @@ func (s *Store) NextIDs(ctx context.Context, n int) (int64, error) {
 		return 0, ctx.Err()
 	}
 	if s.ids.limit-s.ids.next < int64(n) {
-		take := int64(max(idBlock, n))
+		take, now := int64(max(idBlock, n, min(8*n, 8*idBlock))), s.millis() // who takes many comes again
+		if now.Sub(s.ids.taken) < idPace {
+			take = max(take, min(2*s.ids.size, maxIDBlock))
+		}
 		first, err := s.takeBlock(ctx, take)
 		if err != nil {
 			return 0, fmt.Errorf("take %d ids: %w", n, err)
 		}
-		s.ids.next, s.ids.limit = first, first+take
+		s.ids.next, s.ids.limit, s.ids.size, s.ids.taken = first, first+take, take, now
 	}
 	first := s.ids.next
 	s.ids.next += int64(n)

@@ -65,3 +65,21 @@ func scanItem(scan func(...any) error) (m dag.Item, err error) {
 	}
 	return m, nil
 }
+
+// ItemCount is how many of the items of a dynamic task are in one state.
+type ItemCount struct {
+	Task  int // its index
+	State dag.ItemState
+	Count int
+}
+
+// ItemCounts counts the items of all dynamic tasks of an instance by their state.
+func (s *Store) ItemCounts(ctx context.Context, instanceID int64) ([]ItemCount, error) {
+	out, err := collect(ctx, s, func(scan func(...any) error) (c ItemCount, err error) { return c, scan(&c.Task, &c.State, &c.Count) },
+		`SELECT m.task_index, m.state, COUNT(*) FROM task_instance t JOIN task_item m ON m.instance_id = t.instance_id AND m.task_index = t.task_index
+		WHERE t.instance_id = ? AND t.items > 0 AND m.item_index < t.items GROUP BY m.task_index, m.state ORDER BY m.task_index, m.state`, instanceID)
+	if err != nil {
+		return nil, fmt.Errorf("count items of instance %d: %w", instanceID, err)
+	}
+	return out, nil
+}

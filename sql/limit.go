@@ -87,9 +87,9 @@ func (s *Store) plainPlaces(ctx context.Context, tx *sqlTx) (*places, error) {
 	known := s.cluster
 	s.mu.Unlock()
 	if known != nil {
-		return &places{s: s, in: plainTx{tx}, slots: int64(known.Slots)}, nil
+		return &places{s: s, in: plainTx{tx, s}, slots: int64(known.Slots)}, nil
 	}
-	p := &places{s: s, in: plainTx{tx}}
+	p := &places{s: s, in: plainTx{tx, s}}
 	// Within the transaction: on SQLite it holds the only connection for writes.
 	if err := tx.QueryRowContext(ctx, `SELECT slots FROM cluster WHERE one = 1`).Scan(&p.slots); err != nil {
 		return nil, fmt.Errorf("read slots: %w", err)

@@ -16,7 +16,8 @@ import (
 //
 // The other fields narrow what the indexes gave, row by row, and hold for Instances alone:
 // Version, By (who created it), Param (text that "name=value" of one of its parameters
-// contains) and LongerThan, which counts up to now for what has not ended.
+// contains), LongerThan, which counts up to now for what has not ended, and Acknowledged: only those
+// with an acknowledgement that holds, or only those without.
 type InstanceFilter struct {
 	ProjectIDs []int64
 	WorkflowID int64
@@ -29,6 +30,8 @@ type InstanceFilter struct {
 	Version    int
 	By, Param  string
 	LongerThan time.Duration
+
+	Acknowledged *bool
 }
 
 // instanceStates are all states: an unfiltered list is the merge of one stream of each.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/porpoise/porpoise/dag"
@@ -169,6 +170,26 @@ func (s *Store) Listeners(ctx context.Context, projectID int64, page Page) ([]Li
 		return nil, "", fmt.Errorf("read listeners of project %d: %w", projectID, err)
 	}
 	return cut(out, limit, "listeners", func(l Listener) any { return nameCursor{dag.FoldName(l.Name)} })
+}
+
+// ListenersOf returns the listeners of several projects by their names, at most limit.
+func (s *Store) ListenersOf(ctx context.Context, projects []int64, limit int) ([]Listener, error) {
+	var out []Listener
+	for chunk := range slices.Chunk(projects, maxStatementRows) {
+		args := make([]any, len(chunk), len(chunk)+1)
+		for i, id := range chunk {
+			args[i] = id
+		}
+		rows, err := collect(ctx, s, scanListener, `SELECT `+listenerColumns+countDead+` FROM listener l WHERE l.project_id IN (`+marks(len(chunk))+`) AND l.instance_id = 0
+			ORDER BY l.name_key LIMIT ?`, append(args, limit-len(out))...)
+		if err != nil {
+			return nil, fmt.Errorf("read listeners of %d projects: %w", len(projects), err)
+		}
+		if out = append(out, rows...); len(out) >= limit {
+			break
+		}
+	}
+	return out, nil
 }
 
 // DeleteListener deletes a listener; what it has not heard yet, it never will.

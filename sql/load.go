@@ -54,9 +54,38 @@ func (s *Store) loadRetrying(ctx context.Context, won []ownership) (out []Claime
 }
 
 func (s *Store) loadOnce(ctx context.Context, won []ownership) ([]Claimed, error) {
-	ids := make([]any, len(won))
+	ids := make([]int64, len(won))
 	for i, o := range won {
 		ids[i] = o.id
+	}
+	return s.loadSome(ctx, ids, func(i int, r *InstanceRow) bool { return r.Owner == won[i].owner && r.OwnerEpoch == won[i].epoch })
+}
+
+// Unbegun reads instances that were never begun and have no owner, as a claim by owner would return them: a Commit
+// with the claim and their marks makes it so. Others are left out.
+func (s *Store) Unbegun(ctx context.Context, owner string, ids []int64) ([]Claimed, error) {
+	out := make([]Claimed, 0, len(ids))
+	for chunk := range slices.Chunk(ids, loadChunk) {
+		part, err := s.loadSome(ctx, chunk, func(_ int, r *InstanceRow) bool {
+			return r.Owner == "" && r.State == dag.InstanceSubmitted && r.Round == 0 && r.Seq == 0 && r.CrashCount == 0
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read instances without an owner: %w", explain(err))
+		}
+		out = append(out, part...)
+	}
+	for i := range out {
+		out[i].Instance.Owner = owner
+		out[i].Instance.OwnerEpoch++
+	}
+	return out, nil
+}
+
+// loadSome reads those instances that are wanted, with all that belongs to them, as of one moment for each.
+func (s *Store) loadSome(ctx context.Context, wanted []int64, want func(i int, r *InstanceRow) bool) ([]Claimed, error) {
+	ids := make([]any, len(wanted))
+	for i, id := range wanted {
+		ids[i] = id
 	}
 	if err := failpoint.Hit("inst.load.before"); err != nil {
 		return nil, err
@@ -74,11 +103,11 @@ func (s *Store) loadOnce(ctx context.Context, won []ownership) ([]Claimed, error
 	for _, r := range rows {
 		byID[r.ID] = r
 	}
-	out := make([]Claimed, 0, len(won))
+	out := make([]Claimed, 0, len(wanted))
 	var begun []any
-	for _, o := range won {
-		r, found := byID[o.id]
-		if !found || r.Owner != o.owner || r.OwnerEpoch != o.epoch {
+	for i, id := range wanted {
+		r, found := byID[id]
+		if !found || !want(i, &r) {
 			continue
 		}
 		if r.NeedsKept() {
@@ -87,7 +116,7 @@ func (s *Store) loadOnce(ctx context.Context, won []ownership) ([]Claimed, error
 			}
 		}
 		at[r.ID] = len(out)
-		out = append(out, Claimed{Instance: r})
+		out = append(out, Claimed{Instance: r, Mark: before[r.ID].write})
 		if r.Round > 0 || r.Seq > 0 {
 			begun = append(begun, r.ID) // one that never began has no tasks yet
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +94,15 @@ func millionLists(t *testing.T, s *Store) map[string]func() int {
 			return len(n)
 		}
 	}
+	live := func(f LiveTaskFilter) func() int {
+		return func() int {
+			rows, _, err := s.LiveTasks(ctx, f, Page{Limit: 50})
+			if err != nil {
+				t.Error(err)
+			}
+			return len(rows)
+		}
+	}
 	histogram := func(f InstanceFilter) func() int {
 		return func() int {
 			h, err := s.InstanceHistogram(ctx, f, 60)
@@ -124,11 +134,56 @@ func millionLists(t *testing.T, s *Store) map[string]func() int {
 			}
 			return len(n.Took)
 		},
-		"counts of rare states":    counts(InstanceFilter{States: []dag.InstanceState{dag.InstanceRunning, dag.InstanceFailed}}),
-		"counts of a project":      counts(InstanceFilter{ProjectIDs: []int64{3}}),
-		"instances of one owner":   func() int { ids, _ := s.Owned(ctx, "m1:a", 0, 50); return len(ids) },
+		"failures that nobody acknowledged": instances(InstanceFilter{States: []dag.InstanceState{dag.InstanceFailed, dag.InstanceQuarantined}, Acknowledged: new(bool)}, Page{Limit: 20}),
+		"tasks that wait unusually long":    live(LiveTaskFilter{States: []dag.TaskState{dag.TaskReady, dag.TaskRetryWait}, BeyondUsual: true}),
+		"usual waits of a workflow": func() int {
+			u := usual{s: s, instances: map[int64][]int64{}, waits: map[taskOf]UsualWait{}}
+			if _, err := u.of(ctx, InstanceRow{WorkflowID: 42}, TaskRow{Index: 1, Name: "load"}); err != nil {
+				t.Error(err)
+			}
+			return len(u.instances[42])
+		},
+		"tasks that run":         live(LiveTaskFilter{States: []dag.TaskState{dag.TaskRunning}}),
+		"a project's live tasks": live(LiveTaskFilter{ProjectIDs: []int64{3, 4}, States: []dag.TaskState{dag.TaskReady, dag.TaskRetryWait}}),
+		"a grid's cells": func() int {
+			cells, err := s.Cells(ctx, 4242)
+			if err != nil {
+				t.Error(err)
+			}
+			return len(cells)
+		},
+		"a task of many instances": func() int {
+			rows, err := s.TasksAt(ctx, 1, []int64{42, 142, 242, 342, 4242, million + 1})
+			if err != nil {
+				t.Error(err)
+			}
+			return len(rows)
+		},
+		"counts of rare states":  counts(InstanceFilter{States: []dag.InstanceState{dag.InstanceRunning, dag.InstanceFailed}}),
+		"counts of a project":    counts(InstanceFilter{ProjectIDs: []int64{3}}),
+		"instances of one owner": func() int { ids, _ := s.Owned(ctx, "m1:a", 0, 50); return len(ids) },
+		"the pulse": func() int {
+			p, err := s.Pulse(ctx, 1<<40)
+			if err != nil {
+				t.Error(err)
+			}
+			return p.Commands
+		},
+		"tasks of workers":         func() int { tasks, _ := s.RunningTasks(ctx, "", 50); return len(tasks) },
+		"work of a slot":           func() int { _, in, _ := s.SlotWork(ctx, 7, 256, 50); return len(in) },
+		"busy groups":              func() int { g, _ := s.BusyTaskGroups(ctx); return len(g) },
+		"last takeovers":           func() int { f, _, _ := s.Failovers(ctx, "", Page{Limit: 5}); return len(f) },
 		"owners of running things": func() int { o, _ := s.Owners(ctx); return len(o) },
 	}
+}
+
+// ofWhatIsOpen are the steps of plans that go through all of a table or an index, where that has only what waits or is
+// under way, or ends with the first rows: history does not make them longer. One letter is a part of the same statement.
+var ofWhatIsOpen = map[string][]string{
+	"the pulse":      {"SCAN command USING COVERING INDEX command_order", "SCAN command", "SCAN c", "SCAN a", "SCAN r"},
+	"work of a slot": {"SCAN command", "SCAN o"},
+	"busy groups":    {"SCAN task_place USING COVERING INDEX task_place_order", "SCAN b", "USE TEMP B-TREE FOR ORDER BY"},
+	"last takeovers": {"SCAN failover USING INDEX failover_detected"},
 }
 
 func TestListsOfAMillionInstancesWalkAnIndexOnSQLite(t *testing.T) {
@@ -146,8 +201,12 @@ func TestListsOfAMillionInstancesWalkAnIndexOnSQLite(t *testing.T) {
 			t.Errorf("%s: no plan seen", name)
 		}
 		for _, p := range plans {
+			t.Logf("    %s", p)
 			// A histogram groups the entries that it has bounded before.
 			grouping := strings.HasPrefix(name, "histogram") && p == "USE TEMP B-TREE FOR GROUP BY"
+			if slices.Contains(ofWhatIsOpen[name], p) {
+				continue
+			}
 			if strings.Contains(p, "TEMP B-TREE") && !grouping || strings.HasPrefix(p, "SCAN ") && p != "SCAN h" && p != "SCAN c" &&
 				p != "SCAN workflow_instance USING COVERING INDEX instance_owner" {
 				t.Errorf("%s: plan has %q", name, p)
@@ -224,6 +283,9 @@ func TestListsOfAMillionInstancesExamineFewRowsOnMySQL(t *testing.T) {
 		switch {
 		case strings.HasPrefix(name, "counts"), strings.HasPrefix(name, "owners"):
 			bound = 2*MaxCount + 20000
+		case strings.HasPrefix(name, "tasks"), strings.HasSuffix(name, "live tasks"):
+			// As many steps of instances as one page may look into, each merged of four states of two projects.
+			bound = MaxLiveInstances / liveStep * 2 * (liveStep + 1) * 8
 		case strings.HasSuffix(name, "sifted"):
 			// As many pages of siftStep as one answer may look at.
 			bound = MaxSifted / siftStep * (2*(siftStep+1)*20 + 4*siftStep)

@@ -70,7 +70,7 @@ func (s *Store) openMySQL(ctx context.Context, dsn string) error {
 	s.db.SetMaxOpenConns(open)
 	s.db.SetMaxIdleConns(open)
 	s.db.SetConnMaxIdleTime(mysqlIdle)
-	s.read = newReader(s.db, false)
+	s.read = &reader{DB: s.db}
 	cfg = cfg.Clone()
 	cfg.MultiStatements = true
 	if connector, err = mysql.NewConnector(cfg); err != nil {

@@ -67,7 +67,8 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 	}
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
-	s.read = newReader(read, true)
+	s.stmts = newPrepared(s.db, s.log)
+	s.read = &reader{DB: read, stmts: newPrepared(read, s.log)}
 	return nil
 }
 

@@ -66,11 +66,14 @@ type statements interface {
 	query(ctx context.Context, text string, args []any) (*stdsql.Rows, error)
 }
 
-// plainTx is a transaction of write as statements.
-type plainTx struct{ *sqlTx }
+// plainTx is a transaction of write as statements, by prepared ones where there are some.
+type plainTx struct {
+	*sqlTx
+	s *Store
+}
 
 func (t plainTx) exec(ctx context.Context, text string, args []any, want int) error {
-	res, err := t.ExecContext(ctx, text, args...)
+	res, err := t.s.stmts.exec(ctx, t.Tx, text, args)
 	if err != nil || want == anyRows {
 		return err
 	}
@@ -78,7 +81,7 @@ func (t plainTx) exec(ctx context.Context, text string, args []any, want int) er
 }
 
 func (t plainTx) query(ctx context.Context, text string, args []any) (*stdsql.Rows, error) {
-	return t.QueryContext(ctx, text, args...)
+	return t.s.stmts.query(ctx, t.Tx, text, args)
 }
 
 func (t plainTx) commit(context.Context, bool) error { return t.Commit() }
@@ -116,7 +119,7 @@ func (s *Store) Enter(ctx context.Context, entries []Entry) (answers []Admission
 	err = failpoint.Hit("limit.enter.before")
 	if err == nil {
 		err = s.write(ctx, func(tx *sqlTx) (err error) {
-			p := &places{s: s, in: plainTx{tx}, slots: int64(cluster.Slots)}
+			p := &places{s: s, in: plainTx{tx, s}, slots: int64(cluster.Slots)}
 			answers, err = p.enter(ctx, tx, entries, ids)
 			woke = p.woke
 			return err

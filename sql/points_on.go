@@ -38,6 +38,9 @@ func (o *operation) steps() []string {
 		return []string{"cmd.claim"}
 	}
 	var names []string
+	if o.commit.Claim != nil {
+		names = append(names, "cmd.claim")
+	}
 	if in := o.commit.Instance; in.Round == 1 && in.Seq > 0 && len(o.commit.Effects.Tasks) == len(in.Tasks) {
 		names = append(names, "task.insert")
 	}

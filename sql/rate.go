@@ -100,7 +100,7 @@ func (p *taskPlaces) wait(g lockedGroup, c *pace) {
 // by group, for those that hold more back.
 func (s *Store) PaceGroups(ctx context.Context, now dag.Millis, ids []int64) (next map[int64]dag.Millis, err error) {
 	err = s.write(ctx, func(tx *sqlTx) error {
-		p := &taskPlaces{s: s, now: now, places: places{s: s, in: plainTx{tx}}}
+		p := &taskPlaces{s: s, now: now, places: places{s: s, in: plainTx{tx, s}}}
 		for _, id := range ids {
 			g, err := p.lockGroup(ctx, id)
 			if errors.Is(err, ErrNotFound) {

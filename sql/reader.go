@@ -3,25 +3,16 @@ package sql
 import (
 	"context"
 	stdsql "database/sql"
-	"sync"
 	"time"
 
 	"github.com/jmoiron/sqlx"
 )
 
-// reader is the pool of reads. On SQLite it keeps the statements that come again prepared:
-// parsing one costs as much as running it. On MySQL a prepared statement would cost a trip
-// of its own on each connection, so there is none.
+// reader is the pool of reads. On SQLite it keeps the statements that come again prepared. On MySQL a prepared
+// statement would cost a trip of its own on each connection, so there is none.
 type reader struct {
 	*sqlx.DB
-	keep bool
-
-	mu    sync.RWMutex
-	stmts map[string]*stdsql.Stmt // nil: seen once
-}
-
-func newReader(db *sqlx.DB, keep bool) *reader {
-	return &reader{DB: db, keep: keep, stmts: make(map[string]*stdsql.Stmt)}
+	stmts *prepared // nil on MySQL
 }
 
 // acquireWait is how long a statement waits for a connection where all are in use.
@@ -64,49 +55,15 @@ func (r *reader) QueryRowContext(ctx context.Context, text string, args ...any) 
 
 // prepared returns the statement of a text that comes for the second time or later, or nil.
 func (r *reader) prepared(ctx context.Context, text string) *stdsql.Stmt {
-	if !r.keep {
-		return nil
+	st, again := r.stmts.get(text)
+	if st == nil && again {
+		st = r.stmts.make(ctx, text)
 	}
-	r.mu.RLock()
-	known, seen := r.stmts[text]
-	r.mu.RUnlock()
-	if known != nil {
-		return known
-	}
-	r.mu.Lock()
-	room := seen || len(r.stmts) < maxStatements
-	if room && !seen {
-		r.stmts[text] = nil
-	}
-	r.mu.Unlock()
-	if !seen || !room {
-		return nil
-	}
-	// Not under the lock: it waits for a connection, whose holder may want to read more. A text
-	// that cannot be prepared tells its error when it runs.
-	st, err := r.PrepareContext(ctx, text)
-	if err != nil {
-		return nil
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if other := r.stmts[text]; other != nil {
-		_ = st.Close() //nolint:sqlclosecheck // the one that is kept must stay open
-		return other
-	}
-	r.stmts[text] = st
 	return st
 }
 
 // Close closes the statements and the pool.
 func (r *reader) Close() error {
-	r.mu.Lock()
-	for _, st := range r.stmts {
-		if st != nil {
-			_ = st.Close()
-		}
-	}
-	clear(r.stmts)
-	r.mu.Unlock()
+	r.stmts.close()
 	return r.DB.Close()
 }

@@ -208,6 +208,8 @@ type Claimed struct {
 	Attempts []dag.Attempt // the live ones
 	Controls []ControlRow  // not yet applied, in id order
 	Version  Version
+	// Mark says of one that Unbegun returned as of which write to it that was.
+	Mark int64
 	// ProjectParams are the parameters of the instance's project, by name, as they were when
 	// it was loaded. Instances share them: they must not be changed.
 	ProjectParams map[string]string
@@ -220,13 +222,23 @@ type Claimed struct {
 	Err error
 }
 
+// Beginning is an instance of Unbegun, with the claim for it.
+type Beginning struct {
+	Claimed
+	Claim Claim
+}
+
 // Transition is what one or more Steps of one instance changed. Commit writes it only if
 // the instance's owner_epoch is still Epoch.
 type Transition struct {
 	Instance *dag.Instance // not stepped by anybody until Commit returned
 	Plan     *dag.Plan
 	Epoch    int64
-	Effects  *dag.Effects
+	// Claim is set for the first transition of an instance of Unbegun, and Mark is that one's: the same transaction takes
+	// the command and makes the instance the claimant's. Where that can't be any more, the transition is ErrNotOwner.
+	Claim   *Claim
+	Mark    int64
+	Effects *dag.Effects
 	// Release clears the owner: the instance is final, or rests.
 	Release bool
 	// Woke is set by Commit where its transaction made commands that any master may take.

@@ -22,6 +22,7 @@ var restTables = []struct{ name, by string }{
 	{"control", "id"},
 	{"recovery", ""},
 	{"delivery", ""},
+	{"acknowledgement", ""},
 }
 
 type rest struct{ instance, events int64 }

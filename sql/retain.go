@@ -90,7 +90,7 @@ func (s *Store) retire(ctx context.Context, ids []int64) (n int, err error) {
 		return 0, nil
 	}
 	err = s.write(ctx, func(tx *sqlTx) error {
-		b := &batch{s: s, tx: plainTx{tx}}
+		b := &batch{s: s, tx: plainTx{tx, s}}
 		var gone []int64
 		var rests []any
 		args := make([]any, len(ids))

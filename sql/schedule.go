@@ -63,10 +63,14 @@ func scanSchedule(scan func(...any) error) (sch Schedule, err error) {
 	if err != nil {
 		return sch, err
 	}
+	return sch, sch.decode(spec)
+}
+
+func (sch *Schedule) decode(spec string) error {
 	if err := json.Unmarshal([]byte(spec), &sch.Spec); err != nil {
-		return sch, fmt.Errorf("schedule %d: %w", sch.ID, err)
+		return fmt.Errorf("schedule %d: %w", sch.ID, err)
 	}
-	return sch, nil
+	return nil
 }
 
 func encodeSpec(spec schedule.Spec) string {
@@ -166,6 +170,11 @@ func (s *Store) saveSchedule(ctx context.Context, tx *sqlTx, sch Schedule, match
 			return false, err
 		}
 	}
+	if names := sch.Spec.CalendarNames(); spec != encodeSpec(sch.Spec) && (len(names) > 0 || strings.Contains(spec, `"calendar"`)) {
+		if err := s.nameCalendars(ctx, tx, stands.ID, sch.ProjectID, names); err != nil {
+			return false, err
+		}
+	}
 	_, err = tx.ExecContext(ctx, `UPDATE schedule SET name = ?, spec = ?, why = ?, after_workflow = ?, after_states = ?, changed_by = ?, changed_at = ? WHERE id = ?`,
 		sch.Name, encodeSpec(sch.Spec), sch.Why, sch.AfterWorkflow, afterStates(&sch.Spec), sch.ChangedBy, now, stands.ID)
 	return false, err
@@ -183,6 +192,9 @@ func (s *Store) insertSchedule(ctx context.Context, tx *sqlTx, sch Schedule) err
 		after_workflow, after_states, created_by, created_at, changed_by, changed_at) VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		sch.ID, sch.ProjectID, sch.WorkflowID, sch.Name, dag.FoldName(sch.Name), encodeSpec(sch.Spec), flag(sch.Enabled), sch.Why, sch.ChangedAt,
 		sch.AfterWorkflow, afterStates(&sch.Spec), sch.CreatedBy, sch.ChangedAt, sch.ChangedBy, sch.ChangedAt)
+	if names := sch.Spec.CalendarNames(); err == nil && len(names) > 0 {
+		err = s.nameCalendars(ctx, tx, sch.ID, sch.ProjectID, names)
+	}
 	return err
 }
 
@@ -207,45 +219,6 @@ func (s *Store) replan(ctx context.Context, tx *sqlTx, ids []int64, enabled bool
 		_, err = tx.ExecContext(ctx, `DELETE FROM fire WHERE open = 1 AND after_id = 0 AND call_id = '' AND planned_at >= ? AND source_id IN (`+marks(len(chunk))+`)`, append([]any{now}, chunk...)...)
 		return err
 	})
-}
-
-// schedulesNaming returns the schedules of a project that ask for a calendar, locked, by their folded names.
-func (s *Store) schedulesNaming(ctx context.Context, tx *sqlTx, projectID int64, calendar string) ([]Schedule, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT id, name, enabled, spec FROM schedule WHERE project_id = ? AND spec LIKE '%"calendar"%' ORDER BY id`+s.dial.forUpdate(), projectID)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = rows.Close() }()
-	var out []Schedule
-	for rows.Next() {
-		var sch Schedule
-		var spec string
-		if err := rows.Scan(&sch.ID, &sch.Name, &sch.Enabled, &spec); err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal([]byte(spec), &sch.Spec); err != nil {
-			return nil, fmt.Errorf("schedule %d: %w", sch.ID, err)
-		}
-		if slices.Contains(sch.Spec.CalendarNames(), calendar) {
-			out = append(out, sch)
-		}
-	}
-	return out, rows.Err()
-}
-
-// replanNaming makes the enabled schedules that ask for a calendar be planned anew.
-func (s *Store) replanNaming(ctx context.Context, tx *sqlTx, projectID int64, calendar string, now dag.Millis) error {
-	using, err := s.schedulesNaming(ctx, tx, projectID, calendar)
-	if err != nil {
-		return err
-	}
-	var ids []int64
-	for _, sch := range using {
-		if sch.Enabled {
-			ids = append(ids, sch.ID)
-		}
-	}
-	return s.replan(ctx, tx, ids, true, now)
 }
 
 // Schedule returns the workflow's schedule of that name, however it is written, or ErrNotFound.
@@ -390,11 +363,11 @@ func (s *Store) deleteSchedulesOf(ctx context.Context, tx *sqlTx, workflow int64
 	return s.forgetFires(ctx, tx, ids)
 }
 
-// forgetFires deletes the open fires of schedules that are deleted, the sums, and the ends and calls that they had. What had its outcome goes with the
+// forgetFires deletes the open fires of schedules that are deleted, the sums, the ends and calls that they had, and which calendars they named. What had its outcome goes with the
 // sweep: it may be very many.
 func (s *Store) forgetFires(ctx context.Context, tx *sqlTx, ids []int64) error {
 	return eachChunk(ids, func(chunk []any) error {
-		for _, text := range []string{`DELETE FROM fire WHERE open = 1 AND source_id IN (`, `DELETE FROM fire_day WHERE source_id IN (`, forgetEnds, forgetCalls} {
+		for _, text := range []string{`DELETE FROM fire WHERE open = 1 AND source_id IN (`, `DELETE FROM fire_day WHERE source_id IN (`, forgetEnds, forgetCalls, forgetCalendars} {
 			if _, err := tx.ExecContext(ctx, text+marks(len(chunk))+`)`, chunk...); err != nil {
 				return err
 			}

@@ -67,8 +67,8 @@ func (s *Store) CallSchedule(ctx context.Context, sch Schedule, call Call, by st
 	}
 	err = s.write(ctx, func(tx *sqlTx) error {
 		w := &settler{
-			batch:  &batch{s: s, tx: plainTx{tx}, slots: int64(c.Slots), freeID: first + n, endID: first + ids},
-			master: by, now: s.millis(), instance: first,
+			batch:  &batch{s: s, tx: plainTx{tx, s}, slots: int64(c.Slots), freeID: first + n, endID: first + ids},
+			master: by, now: s.millis(), instance: first, look: true,
 		}
 		out, err = w.take(ctx, sch, call)
 		return err

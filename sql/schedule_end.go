@@ -205,7 +205,7 @@ func (s *Store) PlanEnds(ctx context.Context, limit int, owns func(id int64) boo
 	}
 	slices.SortStableFunc(ends, func(a, b pendingEnd) int { return cmp.Compare(a.source, b.source) }) // the order of locks
 	err = s.write(ctx, func(tx *sqlTx) error {
-		fires, err = s.planEnds(ctx, &batch{s: s, tx: plainTx{tx}}, ends)
+		fires, err = s.planEnds(ctx, &batch{s: s, tx: plainTx{tx, s}}, ends)
 		return err
 	})
 	if err != nil {
@@ -320,4 +320,24 @@ func (s *Store) planEnds(ctx context.Context, b *batch, ends []pendingEnd) (out 
 
 func (s *Store) lastFire(ctx context.Context, b *batch, source int64) (at dag.Millis, err error) {
 	return at, b.eachRow(ctx, `SELECT COALESCE(MAX(planned_at), 0) FROM fire WHERE source_id = ?`, []any{source}, func(scan func(...any) error) error { return scan(&at) })
+}
+
+// AfterEdge is a schedule that fires at ends of another workflow.
+type AfterEdge struct {
+	Name       string
+	WorkflowID int64 // which it starts
+	After      int64 // whose ends it waits for
+}
+
+// SchedulesAfter returns the schedules that fire at ends of workflows, up to limit of them. It walks the index of those:
+// "<> 0" is what SQLite's holds, "> 0" is a range of it.
+func (s *Store) SchedulesAfter(ctx context.Context, limit int) ([]AfterEdge, error) {
+	out, err := collect(ctx, s, func(scan func(...any) error) (e AfterEdge, err error) {
+		return e, scan(&e.Name, &e.WorkflowID, &e.After)
+	},
+		`SELECT name, workflow_id, after_workflow FROM schedule WHERE after_workflow > 0 AND after_workflow <> 0 ORDER BY after_workflow, id LIMIT ?`, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read schedules that fire at ends: %w", err)
+	}
+	return out, nil
 }

@@ -19,7 +19,7 @@ const (
 
 // narrows tells whether the filter has to look into the rows.
 func (f InstanceFilter) narrows() bool {
-	return f.Version != 0 || f.By != "" || f.Param != "" || f.LongerThan > 0
+	return f.Version != 0 || f.By != "" || f.Param != "" || f.LongerThan > 0 || f.Acknowledged != nil
 }
 
 // keeps tells whether a row that the indexes gave is shown.
@@ -66,9 +66,15 @@ func (s *Store) sifted(ctx context.Context, f InstanceFilter, more bool, after l
 		if err != nil {
 			return nil, "", err
 		}
+		var acknowledged map[int64]Acknowledgement
+		if f.Acknowledged != nil {
+			if acknowledged, err = s.Acknowledgements(ctx, rows); err != nil {
+				return nil, "", err
+			}
+		}
 		for i, r := range rows {
 			after = listCursor{At: r.CreatedAt, ID: r.ID}
-			if !f.keeps(r, now) {
+			if _, seen := acknowledged[r.ID]; !f.keeps(r, now) || f.Acknowledged != nil && seen != *f.Acknowledged {
 				continue
 			}
 			if out = append(out, r); len(out) == limit && (i < len(rows)-1 || !last) {

@@ -61,6 +61,7 @@ type Store struct {
 	readsOnly atomic.Bool // the last write was refused because none is taken
 
 	writer   *writer
+	stmts    *prepared // of writes; nil on MySQL
 	versions *versionCache
 
 	mu      sync.Mutex
@@ -104,6 +105,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 // Close ends the store; writes under way are finished first, later ones return ErrClosed.
 func (s *Store) Close() error {
 	s.writer.close()
+	s.stmts.close()
 	err := s.db.Close()
 	if s.read.DB != s.db {
 		if rerr := s.read.Close(); err == nil {

@@ -34,8 +34,10 @@ type GroupTask struct {
 	State      dag.TaskState
 	Waiting    bool
 	Forced     bool
-	Weight     int
-	ReadyAt    dag.Millis
+	// ForcedBy gave it its places beyond the size, for ForcedReason.
+	ForcedBy, ForcedReason string
+	Weight                 int
+	ReadyAt                dag.Millis
 }
 
 const selectTaskGroup = `SELECT g.id, g.project_id, g.name, g.description, g.size, g.rate_tasks, g.rate_per, g.created_at, g.updated_at,
@@ -64,7 +66,7 @@ func (s *Store) PutTaskGroup(ctx context.Context, g TaskGroup) (TaskGroup, bool,
 		if err != nil {
 			return err
 		}
-		p := &taskPlaces{s: s, now: s.millis(), places: places{s: s, in: plainTx{tx}}}
+		p := &taskPlaces{s: s, now: s.millis(), places: places{s: s, in: plainTx{tx, s}}}
 		now := s.millis()
 		known, err := p.groupID(ctx, g.ProjectID, g.Name)
 		if made = errors.Is(err, ErrNotFound); made {
@@ -148,7 +150,7 @@ func (s *Store) TaskGroups(ctx context.Context, projectID int64, page Page) ([]T
 // DeleteTaskGroup deletes a group; InUseError while tasks have places of it or wait for them.
 func (s *Store) DeleteTaskGroup(ctx context.Context, projectID int64, name string) error {
 	err := s.write(ctx, func(tx *sqlTx) error {
-		p := &taskPlaces{s: s, now: s.millis(), places: places{s: s, in: plainTx{tx}}}
+		p := &taskPlaces{s: s, now: s.millis(), places: places{s: s, in: plainTx{tx, s}}}
 		id, err := p.groupID(ctx, projectID, name)
 		if err == nil {
 			_, err = p.lockGroup(ctx, id)
@@ -174,13 +176,20 @@ func (s *Store) DeleteTaskGroup(ctx context.Context, projectID int64, name strin
 	return nil
 }
 
+// Force is somebody's wish that a task gets the places for which it waits.
+type Force struct {
+	GroupID, InstanceID int64
+	Task                int
+	By, Reason          string
+}
+
 // ForceTask gives a task that waits for places of a group what it needs, whatever the group has left; its rate
 // counts it all the same. It returns
 // ErrNotFound where no such task waits for it.
-func (s *Store) ForceTask(ctx context.Context, groupID, instance int64, task int) error {
+func (s *Store) ForceTask(ctx context.Context, f Force) error {
 	err := s.write(ctx, func(tx *sqlTx) error {
-		p := &taskPlaces{s: s, now: s.millis(), places: places{s: s, in: plainTx{tx}}}
-		g, err := p.lockGroup(ctx, groupID)
+		p := &taskPlaces{s: s, now: s.millis(), places: places{s: s, in: plainTx{tx, s}}}
+		g, err := p.lockGroup(ctx, f.GroupID)
 		if err != nil {
 			return err
 		}
@@ -191,11 +200,11 @@ func (s *Store) ForceTask(ctx context.Context, groupID, instance int64, task int
 		if err != nil {
 			return err
 		}
-		return metOne(tx.ExecContext(ctx, `UPDATE task_place SET state = 'given', forced = 1 WHERE group_id = ? AND instance_id = ? AND task_index = ? AND state = 'waiting'`,
-			groupID, instance, task))
+		return metOne(tx.ExecContext(ctx, `UPDATE task_place SET state = 'given', forced = 1, forced_by = ?, forced_reason = ?
+			WHERE group_id = ? AND instance_id = ? AND task_index = ? AND state = 'waiting'`, f.By, f.Reason, f.GroupID, f.InstanceID, f.Task))
 	})
 	if err != nil {
-		return fmt.Errorf("force task %d of instance %d: %w", task, instance, err)
+		return fmt.Errorf("force task %d of instance %d: %w", f.Task, f.InstanceID, err)
 	}
 	return nil
 }
@@ -207,9 +216,9 @@ const maxGroupTasks = 200
 // their turn.
 func (s *Store) GroupTasks(ctx context.Context, groupID int64) ([]GroupTask, error) {
 	out, err := collect(ctx, s, func(scan func(...any) error) (t GroupTask, err error) {
-		return t, scan(&t.InstanceID, &t.Task, &t.TaskName, &t.State, &t.Workflow, &t.Waiting, &t.Forced, &t.Weight, &t.ReadyAt)
+		return t, scan(&t.InstanceID, &t.Task, &t.TaskName, &t.State, &t.Workflow, &t.Waiting, &t.Forced, &t.ForcedBy, &t.ForcedReason, &t.Weight, &t.ReadyAt)
 	}, `SELECT p.instance_id, p.task_index, COALESCE(t.name, ''), COALESCE(t.state, ''), COALESCE(w.name, ''), CASE WHEN p.state = 'waiting' THEN 1 ELSE 0 END,
-		p.forced, p.weight, p.ready_at FROM task_place p LEFT JOIN task_instance t ON t.instance_id = p.instance_id AND t.task_index = p.task_index
+		p.forced, p.forced_by, p.forced_reason, p.weight, p.ready_at FROM task_place p LEFT JOIN task_instance t ON t.instance_id = p.instance_id AND t.task_index = p.task_index
 		LEFT JOIN workflow_instance i ON i.id = p.instance_id LEFT JOIN workflow w ON w.id = i.workflow_id
 		WHERE p.group_id = ? ORDER BY CASE WHEN p.state = 'waiting' THEN 1 ELSE 0 END, p.turn, p.ready_at, p.instance_id, p.task_index LIMIT ?`, groupID, maxGroupTasks)
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *Store) EnterGroups(ctx context.Context, now dag.Millis, entries []TaskE
 	err = failpoint.Hit("group.enter.before")
 	if err == nil {
 		err = s.write(ctx, func(tx *sqlTx) (err error) {
-			p := &taskPlaces{s: s, now: now, places: places{s: s, in: plainTx{tx}}}
+			p := &taskPlaces{s: s, now: now, places: places{s: s, in: plainTx{tx, s}}}
 			out.Answers, err = p.enter(ctx, entries)
 			out.Given, out.Next = p.given, p.next
 			return err
@@ -402,7 +402,7 @@ func (s *Store) Given(ctx context.Context, owner string) ([]TaskPlace, error) {
 
 // leaveGroups takes back all places of an instance that is set aside; its row is locked.
 func (s *Store) leaveGroups(ctx context.Context, tx *sqlTx, instance int64) error {
-	p := &taskPlaces{s: s, now: s.millis(), places: places{s: s, in: plainTx{tx}}}
+	p := &taskPlaces{s: s, now: s.millis(), places: places{s: s, in: plainTx{tx, s}}}
 	var tasks []any
 	err := p.each(ctx, `SELECT task_index FROM task_place WHERE instance_id = ? ORDER BY task_index`, []any{instance}, func(scan func(...any) error) error {
 		var task int64
@@ -426,7 +426,7 @@ func (s *Store) sweepTaskPlaces(ctx context.Context) (mended int, err error) {
 	}
 	for _, k := range stale {
 		err := s.write(ctx, func(tx *sqlTx) error {
-			p := &taskPlaces{s: s, now: s.millis(), places: places{s: s, in: plainTx{tx}}}
+			p := &taskPlaces{s: s, now: s.millis(), places: places{s: s, in: plainTx{tx, s}}}
 			needed := false
 			err := p.each(ctx, `SELECT id FROM workflow_instance WHERE id = ?`+s.dial.forUpdate(), []any{k.instance}, func(scan func(...any) error) error {
 				var id int64
@@ -458,7 +458,7 @@ func (s *Store) sweepTaskPlaces(ctx context.Context) (mended int, err error) {
 	}
 	for _, id := range free {
 		err := s.write(ctx, func(tx *sqlTx) error {
-			p := &taskPlaces{s: s, now: s.millis(), places: places{s: s, in: plainTx{tx}}}
+			p := &taskPlaces{s: s, now: s.millis(), places: places{s: s, in: plainTx{tx, s}}}
 			g, err := p.lockGroup(ctx, id)
 			if errors.Is(err, ErrNotFound) {
 				return nil

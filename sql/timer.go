@@ -50,10 +50,6 @@ func (s *Store) CreateTimer(ctx context.Context, t Timer) (Timer, error) {
 	if err != nil {
 		return Timer{}, err
 	}
-	spec, err := json.Marshal(t.Spec)
-	if err != nil {
-		return Timer{}, fmt.Errorf("encode timer %q: %w", t.Name, err)
-	}
 	t.ID, t.Enabled, t.CreatedAt = ids, false, s.millis()
 	t.ChangedBy, t.ChangedAt = t.CreatedBy, t.CreatedAt
 	err = s.write(ctx, func(tx *sqlTx) error {
@@ -67,15 +63,24 @@ func (s *Store) CreateTimer(ctx context.Context, t Timer) (Timer, error) {
 		if n >= MaxTimers {
 			return ErrFull
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO timer (id, project_id, name, name_key, spec, enabled, planned_until, failures, failing_since,
-			created_by, created_at, changed_by, changed_at) VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?)`,
-			t.ID, t.ProjectID, t.Name, dag.FoldName(t.Name), string(spec), t.CreatedBy, t.CreatedAt, t.ChangedBy, t.ChangedAt)
-		return err
+		return insertTimer(ctx, tx, &t)
 	})
 	if err != nil {
 		return Timer{}, fmt.Errorf("create timer %q: %w", t.Name, err)
 	}
 	return t, nil
+}
+
+// insertTimer writes the row of a new timer, which is not enabled.
+func insertTimer(ctx context.Context, tx *sqlTx, t *Timer) error {
+	spec, err := json.Marshal(t.Spec)
+	if err != nil {
+		return fmt.Errorf("encode timer %q: %w", t.Name, err)
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO timer (id, project_id, name, name_key, spec, enabled, planned_until, failures, failing_since,
+		created_by, created_at, changed_by, changed_at) VALUES (?, ?, ?, ?, ?, 0, 0, 0, 0, ?, ?, ?, ?)`,
+		t.ID, t.ProjectID, t.Name, dag.FoldName(t.Name), string(spec), t.CreatedBy, t.CreatedAt, t.ChangedBy, t.ChangedAt)
+	return err
 }
 
 // Timer returns a timer of a project, or ErrNotFound.

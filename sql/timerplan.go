@@ -152,7 +152,7 @@ func (s *Store) planTimers(ctx context.Context, tx *sqlTx, list []Timer, now dag
 		out.More = out.More || next < until
 		plans = append(plans, t.ID, int64(next))
 	}
-	b := &batch{s: s, tx: plainTx{tx}}
+	b := &batch{s: s, tx: plainTx{tx, s}}
 	if err := b.rows(ctx, timerTaskInsert, s.dial.insertNew, tasks); err != nil {
 		return out, fmt.Errorf("insert tasks: %w", err)
 	}

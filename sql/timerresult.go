@@ -98,7 +98,7 @@ func (s *Store) writeResults(ctx context.Context, tx *sqlTx, results []TimerResu
 		}
 		rows = append(rows, r.TimerID, r.PlannedAt, due, flag(r.State.Open()), string(r.State), r.CalledAt, r.CostMS, r.Status, r.Response, r.Error)
 	}
-	return (&batch{s: s, tx: plainTx{tx}}).updates(ctx, timerTaskResult, rows, true)
+	return (&batch{s: s, tx: plainTx{tx, s}}).updates(ctx, timerTaskResult, rows, true)
 }
 
 // addDays counts what came to its end, by project and day: some rows, however many results there are.
@@ -182,7 +182,7 @@ func (s *Store) noteFailures(ctx context.Context, tx *sqlTx, results []TimerResu
 		}
 		out = append(out, f)
 		if f.Failures == failed[id] {
-			if err := (&batch{s: s, tx: plainTx{tx}}).alert(ctx, &a); err != nil {
+			if err := (&batch{s: s, tx: plainTx{tx, s}}).alert(ctx, &a); err != nil {
 				return nil, err
 			}
 			alertID++

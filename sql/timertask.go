@@ -137,7 +137,7 @@ func (s *Store) ClaimTimerTasks(ctx context.Context, owner string, claims []Time
 			}
 			rows = append(rows, task.TimerID, task.PlannedAt, task.DueAt, flag(task.Open()), string(task.State), task.Tries, task.ClaimedBy, task.Error)
 		}
-		if err := (&batch{s: s, tx: plainTx{tx}}).updates(ctx, timerTaskClaimed, rows, true); err != nil {
+		if err := (&batch{s: s, tx: plainTx{tx, s}}).updates(ctx, timerTaskClaimed, rows, true); err != nil {
 			return err
 		}
 		return s.addDays(ctx, tx, skipped)

@@ -21,10 +21,6 @@ type transaction interface {
 // anyRows is for a statement that may meet any number of rows.
 const anyRows = -1
 
-// maxStatements bounds the prepared statements that the writer keeps on SQLite; the texts are
-// some ten for each power of two.
-const maxStatements = 256
-
 // begin starts a transaction of the writer.
 func (w *writer) begin(ctx context.Context) (transaction, error) {
 	if w.s.dial.mysql {
@@ -37,20 +33,14 @@ func (w *writer) begin(ctx context.Context) (transaction, error) {
 	return &fileTx{w, tx}, nil
 }
 
-// fileTx is a transaction on SQLite: each statement runs at once, by the writer's prepared ones.
+// fileTx is a transaction on SQLite: each statement runs at once, by a prepared one where there is one.
 type fileTx struct {
 	w  *writer
 	tx *stdsql.Tx
 }
 
 func (t *fileTx) exec(ctx context.Context, text string, args []any, want int) error {
-	var res stdsql.Result
-	var err error
-	if st := t.w.prepared(text); st != nil {
-		res, err = t.tx.StmtContext(ctx, st).ExecContext(ctx, args...) //nolint:sqlclosecheck // the end of tx closes it
-	} else {
-		res, err = t.tx.ExecContext(ctx, text, args...)
-	}
+	res, err := t.w.s.stmts.exec(ctx, t.tx, text, args)
 	if err != nil || want == anyRows {
 		return err
 	}
@@ -62,46 +52,9 @@ func (t *fileTx) exec(ctx context.Context, text string, args []any, want int) er
 }
 
 func (t *fileTx) query(ctx context.Context, text string, args []any) (*stdsql.Rows, error) {
-	if st := t.w.prepared(text); st != nil {
-		return t.tx.StmtContext(ctx, st).QueryContext(ctx, args...) //nolint:sqlclosecheck // the end of tx closes it
-	}
-	return t.tx.QueryContext(ctx, text, args...)
+	return t.w.s.stmts.query(ctx, t.tx, text, args)
 }
 
 func (t *fileTx) commit(context.Context, bool) error { return t.tx.Commit() }
 
 func (t *fileTx) rollback() { _ = t.tx.Rollback() }
-
-// prepared returns the statement of that text, or nil and remembers that it is wanted: see prepare.
-func (w *writer) prepared(text string) *stdsql.Stmt {
-	st, known := w.stmts[text]
-	if !known && len(w.stmts) < maxStatements {
-		w.stmts[text] = nil
-	}
-	return st
-}
-
-// prepare makes the statements that the last batch missed. It must not run within a
-// transaction, which holds SQLite's only connection for writes.
-func (w *writer) prepare() {
-	for text, st := range w.stmts {
-		if st != nil {
-			continue
-		}
-		st, err := w.s.db.PrepareContext(context.Background(), text) //nolint:sqlclosecheck // kept: closeStatements closes it
-		if err != nil {
-			delete(w.stmts, text)
-			w.s.log.Warn("statement not prepared", "error", err)
-			continue
-		}
-		w.stmts[text] = st
-	}
-}
-
-func (w *writer) closeStatements() {
-	for _, st := range w.stmts {
-		if st != nil {
-			_ = st.Close()
-		}
-	}
-}

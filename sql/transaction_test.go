@@ -3,13 +3,15 @@ package sql
 import (
 	"context"
 	"crypto/rand"
-	stdsql "database/sql"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/porpoise/porpoise/dag"
 )
 
 // emptyStores is an empty store of each database that is there.
@@ -57,7 +59,7 @@ func emptyStores(t *testing.T) map[string]*Store {
 func TestAnUpdateThatMissesItsRowUndoesTheTransaction(t *testing.T) {
 	t.Parallel()
 	for name, s := range emptyStores(t) {
-		w := &writer{s: s, stmts: map[string]*stdsql.Stmt{}}
+		w := &writer{s: s}
 		write := func(key string) error {
 			tx, err := w.begin(t.Context())
 			if err != nil {
@@ -93,7 +95,7 @@ func TestAnUpdateThatMissesItsRowUndoesTheTransaction(t *testing.T) {
 func TestWhatIsTooMuchForOneTripGoesInSeveral(t *testing.T) {
 	t.Parallel()
 	for name, s := range emptyStores(t) {
-		tx, err := (&writer{s: s, stmts: map[string]*stdsql.Stmt{}}).begin(t.Context())
+		tx, err := (&writer{s: s}).begin(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,5 +117,29 @@ func TestWhatIsTooMuchForOneTripGoesInSeveral(t *testing.T) {
 		if err := s.db.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM workflow_layout`).Scan(&n); err != nil || n != rows {
 			t.Errorf("%s: %d rows, %v; want %d", name, n, err, rows)
 		}
+	}
+}
+
+func TestWhatACallerGaveWhoHasLeftIsNotLookedAt(t *testing.T) {
+	t.Parallel()
+	s := emptyStores(t)["sqlite"]
+	s.writer.close()
+	// Nobody takes what is queued: the database hangs.
+	s.writer = &writer{s: s, queue: make(chan *operation, 1), stop: make(chan struct{}), finished: make(chan struct{})}
+	defer s.writer.once.Do(func() { close(s.writer.finished) })
+	ctx, leave := context.WithCancel(t.Context())
+	transitions := []Transition{{Instance: &dag.Instance{ID: 7}}}
+	left := make(chan []error, 1)
+	go func() { left <- s.Commit(ctx, transitions) }()
+	o := <-s.writer.queue
+	leave()
+	if errs := <-left; !errors.Is(errs[0], context.Canceled) {
+		t.Fatalf("the caller left with %v", errs)
+	}
+	clear(transitions) // a caller uses its own again
+	g := &gathering{seen: map[int64]bool{}}
+	s.writer.add(g, o)
+	if len(g.ops) != 0 {
+		t.Error("an operation was taken whose caller has left")
 	}
 }

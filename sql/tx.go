@@ -57,7 +57,9 @@ func (s *Store) write(ctx context.Context, f func(tx *sqlTx) error) error {
 				return perr
 			}
 		}
-		if err = s.writeOnce(ctx, f); err != nil {
+		err = s.writeOnce(ctx, f)
+		s.stmts.makeWanted()
+		if err != nil {
 			s.note(err) // a success may have been of a transaction that only reads
 		}
 		if !retryable(err) {

@@ -129,7 +129,10 @@ func (s *Store) DeleteWorkflow(ctx context.Context, id int64) error {
 
 // forgetWorkflow takes a locked workflow out of sight, with what is beside its versions.
 func (s *Store) forgetWorkflow(ctx context.Context, tx *sqlTx, id int64) error {
-	for _, text := range []string{`DELETE FROM workflow_draft WHERE workflow_id = ?`, `DELETE FROM workflow_layout WHERE workflow_id = ?`, `DELETE FROM task_cache WHERE workflow_id = ?`} {
+	for _, text := range []string{
+		`DELETE FROM workflow_draft WHERE workflow_id = ?`, `DELETE FROM workflow_layout WHERE workflow_id = ?`,
+		`DELETE FROM workflow_cases WHERE workflow_id = ?`, `DELETE FROM task_cache WHERE workflow_id = ?`,
+	} {
 		if _, err := tx.ExecContext(ctx, text, id); err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package sql
 
 import (
 	"context"
-	stdsql "database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -24,19 +23,23 @@ const (
 )
 
 // operation is one thing that the writer does for a caller. Exactly one of start, control,
-// claims, commit is set. The writer alone touches it between taken and done.
+// claims, commit, audit is set. The writer alone touches it between taken and done.
 type operation struct {
 	start   *Start
 	control *ControlRow
 	claims  []Claim
 	commit  *Transition
+	audit   []AuditRow
 
 	state atomic.Int32 // opWaiting, opTaken or opGone
 	call  *call
+	// in is the instance of which one batch may hold one such operation; 0 where several may stand together. The
+	// writer goes by it before it takes the operation: what a caller gave who has left may hold something else by then.
+	in int64
 
 	// The answer.
 	err     error
-	id      int64 // start: the instance
+	id      int64 // start: the instance; audit: its first row
 	existed bool  // start: by an earlier request with the same key
 	claimed []ownership
 }
@@ -67,19 +70,12 @@ func (o *operation) rows() int {
 		return 3
 	case o.commit != nil:
 		e := o.commit.Effects
-		return 1 + len(e.Tasks) + len(e.Attempts) + len(e.Events) + len(e.Applied) + 2*(len(e.Children)+len(e.Orders))
+		return 2 + len(e.Tasks) + len(e.Attempts) + len(e.Events) + len(e.Applied) + 2*(len(e.Children)+len(e.Orders))
+	case o.audit != nil:
+		return len(o.audit)
 	default:
 		return 2 + 2*len(o.claims)
 	}
-}
-
-// instance is the one whose row the operation changes and of which one batch may hold one
-// such operation; 0 where several may stand together.
-func (o *operation) instance() int64 {
-	if o.commit != nil {
-		return o.commit.Instance.ID
-	}
-	return 0
 }
 
 // A writer merges the writes of concurrent callers into one transaction after another: the
@@ -94,15 +90,13 @@ type writer struct {
 	batches atomic.Int64 // that were answered
 
 	// Of the loop alone.
-	held  []*operation // must wait for the next batch
-	last  int          // operations of the last batch
-	stmts map[string]*stdsql.Stmt
+	held []*operation // must wait for the next batch
+	last int          // operations of the last batch
 }
 
 func newWriter(s *Store) *writer {
 	w := &writer{
 		s: s, queue: make(chan *operation, maxQueued), stop: make(chan struct{}), finished: make(chan struct{}),
-		stmts: map[string]*stdsql.Stmt{},
 	}
 	if !s.cfg.Alone {
 		go w.loop()
@@ -115,7 +109,6 @@ func (w *writer) close() {
 	w.once.Do(func() {
 		close(w.stop)
 		if w.s.cfg.Alone {
-			w.closeStatements()
 			close(w.finished)
 		}
 	})
@@ -132,6 +125,9 @@ func (w *writer) do(ctx context.Context, ops ...*operation) {
 	c.left.Store(int32(len(ops)))
 	for _, o := range ops {
 		o.call = c
+		if o.commit != nil {
+			o.in = o.commit.Instance.ID
+		}
 	}
 	if w.s.cfg.Alone {
 		w.alone(ops)
@@ -170,7 +166,7 @@ func (w *writer) alone(ops []*operation) {
 		ops, w.held = w.held, nil
 		w.run(g.ops)
 	}
-	w.prepare()
+	w.s.stmts.makeWanted()
 }
 
 // stalled is how long a caller of try waits for a writer that finishes nothing at all.
@@ -246,7 +242,6 @@ func (c *call) finish() {
 
 func (w *writer) loop() {
 	defer close(w.finished)
-	defer w.closeStatements()
 	for {
 		ops, open := w.gather()
 		if !open {
@@ -255,7 +250,7 @@ func (w *writer) loop() {
 		w.last = len(ops)
 		w.run(ops)
 		w.batches.Add(1)
-		w.prepare()
+		w.s.stmts.makeWanted()
 	}
 }
 
@@ -318,16 +313,15 @@ type gathering struct {
 
 // add takes o into the batch, or holds it for the next one where its instance is in this one.
 func (w *writer) add(g *gathering, o *operation) {
-	id := o.instance()
-	if id != 0 && g.seen[id] {
+	if o.in != 0 && g.seen[o.in] {
 		w.held = append(w.held, o)
 		return
 	}
 	if !o.state.CompareAndSwap(opWaiting, opTaken) {
 		return // withdrawn
 	}
-	if id != 0 {
-		g.seen[id] = true
+	if o.in != 0 {
+		g.seen[o.in] = true
 	}
 	g.ops = append(g.ops, o)
 	g.rows += o.rows()

@@ -5,7 +5,7 @@ import { ahead } from "./scripts/ahead";
 // The base is relative: the server writes the real one into the index's <base> tag.
 export default defineConfig({
   base: "./",
-  plugins: [react(), ahead(["TodayPage", "InstancesPage", "InstancePage", "WorkflowPage", "EditorPage"])],
+  plugins: [react(), ahead(["TodayPage", "InstancesPage", "InstancePage", "WorkflowPage", "GridPanel", "EditorPage", "SchedulePage"])],
   build: { outDir: "dist/app", emptyOutDir: true, target: "es2022", sourcemap: false, modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     rolldownOptions: {

@@ -58,7 +58,11 @@ func (c *Core) Message(l Link, m *rpc.MasterMessage) {
 	}
 	o.answered = c.boot
 	for _, d := range m.Dispatches {
-		if !d.Again {
+		switch {
+		case d.Again:
+		case c.types.instants[d.Type] != nil:
+			o.owed++
+		default:
 			c.asks.used(node, 1)
 		}
 	}
@@ -108,7 +112,7 @@ func (c *Core) welcomed(l Link, w *rpc.Welcome) {
 	// The welcome answers Hello: what the master sends now it sends to this process.
 	c.book.Answered(node, c.opening[l])
 	delete(c.opening, l)
-	c.links[node] = &open{Link: l, answered: c.boot}
+	c.links[node] = &open{Link: l, answered: c.boot, owed: maxInstants}
 	c.setRoutes()
 	c.asks.up(node)
 	c.outbox.linked(node, c.now)
@@ -194,7 +198,7 @@ func (c *Core) dispatch(node string, d *rpc.Dispatch) {
 	case !c.mayRun(node):
 		// It was long on its way: it may have been given up before it could begin.
 		c.finish(a, &rpc.Report{State: "returned", Reason: leaseEnded, Message: "nobody has counted on this worker for too long"})
-	case len(c.attempts) >= c.cfg.Slots:
+	case len(c.attempts) >= c.cfg.Slots && c.types.instants[d.Type] == nil:
 		c.finish(a, &rpc.Report{State: "returned", Reason: "no_slot", Message: fmt.Sprintf("all %d slots are taken", c.cfg.Slots)})
 	default:
 		c.begin(a, d)

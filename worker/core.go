@@ -22,6 +22,8 @@ const (
 	maxEpochs = 100_000
 	// maxSend is how many reports go out at one look.
 	maxSend = 4096
+	// maxInstants is how many instant tasks one master may have sent that were not heard of yet.
+	maxInstants = 1024
 	// linkSilence is how long a master's tick may go unanswered before the link is made anew.
 	linkSilence = 6 * time.Second
 )
@@ -104,6 +106,7 @@ type Core struct {
 type open struct {
 	Link
 	answered time.Duration
+	owed     int           // instant tasks that the master may be given leave for
 	ticked   time.Duration // when the last tick was sent
 	ticks    []sentTick    // without an answer, oldest first
 }
@@ -207,11 +210,27 @@ func (c *Core) Flush() {
 			m.Recall += int32(g.recall)
 		}
 	}
+	c.giveLeave()
 	for _, l := range c.order {
 		l.Send(c.pending[l])
 	}
 	clear(c.pending)
 	c.order = c.order[:0]
+}
+
+// giveLeave lets masters send more instant tasks: with what goes out anyway, or once much is owed.
+func (c *Core) giveLeave() {
+	if c.unwilling() != "" || c.outbox.full() {
+		return
+	}
+	for _, node := range c.routes {
+		l := c.links[node]
+		if l.owed == 0 || c.pending[l.Link] == nil && l.owed < maxInstants/2 || !c.mayRun(node) {
+			continue
+		}
+		c.message(l.Link).Instants = int32(l.owed)
+		l.owed = 0
+	}
 }
 
 func (c *Core) flushRunner() {

@@ -53,6 +53,7 @@ func (l *link) Send(m *rpc.WorkerMessage) {
 		n := l.next
 		n.Ask += m.Ask
 		n.Recall += m.Recall
+		n.Instants += m.Instants
 		n.Reports = append(n.Reports, m.Reports...)
 		if m.Hello != nil {
 			n.Hello = m.Hello

@@ -62,14 +62,15 @@ function operation(doc, path, method, op) {
 }
 
 function draw(doc) {
-  document.getElementById("about").textContent = doc.info.description + " Version " + doc.info.version + ". Paths begin with " + doc.servers[0].url + ".";
+  document.getElementById("about").textContent = doc.info.description + " Version " + doc.info.version + ". Paths begin with " + doc.servers[0].url + "; those of timers stand whole.";
   const tags = new Map();
   for (const [path, methods] of Object.entries(doc.paths))
     for (const [method, op] of Object.entries(methods)) {
       if (!op.operationId) continue;
       const tag = (op.tags || ["other"])[0];
       if (!tags.has(tag)) tags.set(tag, []);
-      tags.get(tag).push(operation(doc, path, method, op));
+      const below = methods.servers ? methods.servers[0].url.replace(/\/$/, "") : "";
+      tags.get(tag).push(operation(doc, below + path, method, op));
     }
   for (const [tag, list] of tags) {
     document.getElementById("tags").append(el("a", { href: "#tag-" + tag }, tag));

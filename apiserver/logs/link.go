@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/porpoise/porpoise/internal/rpc"
 )
@@ -21,6 +22,7 @@ type link struct {
 	nextID  int64
 	waiting map[int64]*asked
 	figures *rpc.WorkerFigures
+	heard   time.Time // when the figures came
 	closed  bool
 }
 
@@ -125,7 +127,7 @@ func (l *link) receive(stream rpc.Logs_ServeServer) error {
 func (l *link) deliver(a *rpc.LogAnswer) {
 	l.mu.Lock()
 	if a.GetFigures() != nil {
-		l.figures = a.GetFigures()
+		l.figures, l.heard = a.GetFigures(), time.Now()
 		l.mu.Unlock()
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"google.golang.org/grpc/codes"
@@ -199,6 +200,17 @@ func (s *Server) Figures(worker string) (*rpc.WorkerFigures, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.figures, l.figures != nil
+}
+
+// Heard says when a worker has last said how it is doing; false where it has no stream here.
+func (s *Server) Heard(worker string) (time.Time, bool) {
+	l, err := s.link(worker)
+	if err != nil {
+		return time.Time{}, false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.heard, !l.heard.IsZero()
 }
 
 // Read returns one window of an attempt's output.

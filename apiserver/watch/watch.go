@@ -176,12 +176,26 @@ func (w *Watcher) Figures() map[string]*rpc.MasterFigures {
 	return all
 }
 
+// Heard says when a listed master has last said anything; false where it has not.
+func (w *Watcher) Heard(node string) (time.Time, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for m, l := range w.links {
+		if m.Node == node {
+			at := l.heard.Load()
+			return time.UnixMilli(at), at != 0
+		}
+	}
+	return time.Time{}, false
+}
+
 func (w *Watcher) receive(l *link, stream rpc.Master_WatchClient) error {
 	for {
 		m, err := stream.Recv()
 		if err != nil {
 			return fmt.Errorf("receive changes: %w", err)
 		}
+		l.heard.Store(time.Now().UnixMilli())
 		if m.GetFigures() != nil {
 			l.figures.Store(m.GetFigures())
 		}
@@ -233,6 +247,7 @@ type link struct {
 	wake   chan struct{}
 	// figures are the newest that the master has sent; nil before the first.
 	figures atomic.Pointer[rpc.MasterFigures]
+	heard   atomic.Int64 // when, UTC milliseconds; 0 before the first word
 
 	mu   sync.Mutex
 	hint rpc.Hint

@@ -52,7 +52,7 @@ func compare(ctx context.Context, o options, dir string) error {
 	var works []work
 	var all []speeds
 	for _, w := range allWorks {
-		if slices.Contains(strings.Split(o.only, ","), w.name) {
+		if o.only == "" || slices.Contains(strings.Split(o.only, ","), w.name) {
 			works, all = append(works, w), append(all, speeds{what: w.what})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/porpoise/porpoise/bench/crowd"
 	"github.com/porpoise/porpoise/bench/figures"
 	"github.com/porpoise/porpoise/dag"
 )
@@ -22,7 +23,7 @@ const (
 // restart measures how soon a node serves again after kill -9 in the middle of a
 // workflow, and demands that the workflow then succeeds.
 func (m *measure) restart(ctx context.Context) error {
-	if err := save(ctx, m.site.Client, "restart", nil, chain(restartTasks, "shell", restartScript)); err != nil {
+	if err := m.place("restart").Save(ctx, crowd.Chain(restartTasks, "shell", restartScript), nil); err != nil {
 		return err
 	}
 	var ready, took []time.Duration
@@ -36,10 +37,10 @@ func (m *measure) restart(ctx context.Context) error {
 	}
 	d := figures.Median(ready)
 	m.rows = append(m.rows,
-		row{What: "kill -9 of standalone in the middle of a workflow: its restart until it is ready", Ours: figures.Milliseconds(d), Bar: "< " + figures.Milliseconds(restartBar), Missed: d >= restartBar, Value: figures.InMilliseconds(d)},
+		row{What: "kill -9 of standalone in the middle of a workflow: its restart until it is ready", Ours: figures.Milliseconds(d), N: m.runs, Bar: "< " + figures.Milliseconds(restartBar), Missed: d >= restartBar, Value: figures.InMilliseconds(d)},
 		row{
 			What:  fmt.Sprintf("that workflow, a chain of %d shell `%s`, with the kill and the restart in it", restartTasks, restartScript),
-			Limit: fmt.Sprintf("%d ms (the naps alone)", restartTasks*100), Ours: figures.Milliseconds(figures.Median(took)), Ratio: figures.InMilliseconds(figures.Median(took)) / (restartTasks * 100), Value: figures.InMilliseconds(figures.Median(took)),
+			Limit: fmt.Sprintf("%d ms (the naps alone)", restartTasks*100), Ours: figures.Milliseconds(figures.Median(took)), N: m.runs, Ratio: figures.InMilliseconds(figures.Median(took)) / (restartTasks * 100), Value: figures.InMilliseconds(figures.Median(took)),
 		})
 	return nil
 }
@@ -47,14 +48,14 @@ func (m *measure) restart(ctx context.Context) error {
 // killAndRestart runs the workflow with a kill in it, and returns how long the restart
 // took until ready, and how long the workflow.
 func (m *measure) killAndRestart(ctx context.Context) (ready, took time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, echoPatience)
 	defer cancel()
 	c := m.site.Client
-	id, err := start(ctx, c, "restart")
+	id, err := m.place("restart").Start(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
-	tick := time.NewTicker(watchEvery)
+	tick := time.NewTicker(echoWatch)
 	defer tick.Stop()
 	for {
 		tasks, err := c.Tasks(ctx, id)
@@ -80,5 +81,5 @@ func (m *measure) killAndRestart(ctx context.Context) (ready, took time.Duration
 	if err != nil {
 		return 0, 0, err
 	}
-	return ready, life(in), succeeded(in)
+	return ready, crowd.Life(in), crowd.Succeeded(in)
 }

@@ -1,7 +1,7 @@
 // Measures the console against its budgets, in a real Chromium against the real binary (bin/porpoise
 // with the console built into it). Times are the page's own, read in the page.
 //
-//   node bench/console/main.mjs [--write] [--json] [--runs N]
+//   node bench/console/main.mjs [--write] [--json] [--runs N] [--only MEASURE]
 //
 // It ends with 1 when a bar is missed. What can be counted (requests, elements, rows) is held by the
 // journeys in ui/e2e/journeys too, so that it fails a build; times are only held here.
@@ -13,6 +13,7 @@ import { listed, startSite } from "./site.mjs";
 
 const asked = process.argv.slice(2);
 const runs = Number(asked[asked.indexOf("--runs") + 1] ?? 0) || 5;
+const only = asked.includes("--only") ? asked[asked.indexOf("--only") + 1] : undefined;
 const say = (text) => asked.includes("--json") || console.error(`console: ${text}`);
 
 async function times(n, one) {
@@ -87,6 +88,28 @@ async function graphs(browser, state, site) {
   ];
 }
 
+/** grids measures 2,000 tasks of 30 instances beside each other. */
+async function grids(browser, state, site) {
+  await site.again();
+  const url = `${site.url}/p/bench/w/many?tab=grid`;
+  const seen = await times(runs, async () => {
+    const { page, context, done, requests } = await opened(browser, state, url, '[role="gridcell"].fill-solid');
+    const cells = await page.locator("[role=gridcell]").count();
+    const elements = await page.evaluate(() => document.querySelectorAll("*").length);
+    await context.close();
+    return { done, cells, elements, requests: requests.length };
+  });
+  const { page, context } = await opened(browser, state, url, '[role="gridcell"].fill-solid');
+  const gaps = await frames(page, 240, scroll, ".grid-scroll");
+  await context.close();
+  return [
+    row("the grid of 2,000 tasks x 30 instances: from the address to painted, nothing cached", median(seen.map((s) => s.done)), "ms", 500),
+    row("its elements in the document", Math.max(...seen.map((s) => s.elements)), "", 3200),
+    row("its cells in the document, of 60,000", Math.max(...seen.map((s) => s.cells)), "", 2000),
+    row("scrolling it: a frame, p95 of 240", percentile(gaps, 95), "ms", 20),
+  ];
+}
+
 /** states measures 200 tasks that end at once, on the screen of somebody who watches. */
 async function states(browser, state, site) {
   const all = await times(3, async () => {
@@ -136,6 +159,31 @@ async function logs(browser, state, site) {
   return [row(`the log of a task that printed 100 MiB (${kept} MiB kept): from the address to its lines, nothing cached`, median(seen), "ms", 1000)];
 }
 
+/** watched is for how long the slot map is watched, in seconds. */
+const watched = 30;
+
+/** cluster measures the slot map while a pulse comes each second. */
+async function cluster(browser, state, site) {
+  const { page, context } = await opened(browser, state, `${site.url}/cluster/slots`, "[data-slot]");
+  const session = await context.newCDPSession(page);
+  // The thread's own time: what others make it wait for is not the page's cost.
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  await session.send("Network.enable");
+  let pulses = 0;
+  session.on("Network.eventSourceMessageReceived", (m) => {
+    if (m.eventName === "pulse") pulses++;
+  });
+  const busy = async () => (await session.send("Performance.getMetrics")).metrics.find((m) => m.name === "TaskDuration").value;
+  await page.waitForTimeout(3000); // what the page's opening costs is not the question
+  const before = { busy: await busy(), pulses };
+  await page.waitForTimeout(watched * 1000);
+  const share = ((await busy()) - before.busy) / watched;
+  await context.close();
+  return [
+    row(`the slot map of ${await site.slots()} slots, ${pulses - before.pulses} pulses in ${watched} s: share of a core that the page's thread takes`, share * 100, "%", 5),
+  ];
+}
+
 /** lists measures the list of 10,000 instances: read to its end, then scrolled. */
 async function lists(browser, state, site) {
   await site.fill();
@@ -166,6 +214,32 @@ async function lists(browser, state, site) {
   ];
 }
 
+/** ledger measures the year of a schedule that had 10,000 fires, its proof below, and the way from it to a month. */
+async function ledger(browser, state, site) {
+  const { schedule, fires } = await site.fired();
+  const url = `${site.url}/p/bench/w/tiny/s/${schedule}`;
+  const shown = async (what) => {
+    const { context, done, requests } = await opened(browser, state, url, what);
+    await context.close();
+    return { done, requests: requests.length };
+  };
+  const days = await times(runs, () => shown(".calendar-day[data-worst]"));
+  const proofs = await times(runs, () => shown(".proof-line"));
+  const { page, context } = await opened(browser, state, url, ".calendar-day[data-worst]");
+  const month = await times(runs, async () => {
+    const there = await clicked(page, ".ledger-head input[value=month]", ".calendar.of-month");
+    await clicked(page, ".ledger-head input[value=year]", ".calendar.of-year");
+    return there;
+  });
+  await context.close();
+  return [
+    row(`the year of a schedule with ${fires.toLocaleString("en")} fires: from the address to its days, nothing cached`, median(days.map((d) => d.done)), "ms", 500),
+    row("the same: to the proof below them", median(proofs.map((p) => p.done)), "ms"),
+    row("its requests to the API", Math.max(...proofs.map((p) => p.requests))),
+    row("from its year to a month", median(month), "ms", 200),
+  ];
+}
+
 async function main() {
   if (!findChromium()) throw new Error("there is no Chromium: apt-get install chromium");
   const before = load();
@@ -177,13 +251,13 @@ async function main() {
     await signInByLink(site, await first.newPage());
     const state = await first.storageState();
     await first.close();
-    for (const measure of [idle, pages, graphs, states, input, logs, lists]) {
+    for (const measure of [idle, pages, graphs, grids, states, input, logs, cluster, lists, ledger].filter((m) => only === undefined || m.name === only)) {
       say(measure.name);
       rows.push(...(await measure(browser, state, site)));
     }
     const report = { machine: machine(browser.version()), before, after: load(), rows };
     console.log(asked.includes("--json") ? JSON.stringify(report, null, 2) : markdown(report));
-    if (asked.includes("--write")) write(markdown(report));
+    if (asked.includes("--write") && !asked.includes("--only")) write(markdown(report));
   } finally {
     await browser.close();
     await site.stop();

@@ -19,12 +19,15 @@ export const load = () =>
     .map((n) => n.toFixed(2))
     .join(" ");
 
-/** row is one line: a value, its unit ("ms" or ""), and the bar that it may not pass, if it has one. */
+/** row is one line: a value, its unit ("ms", "%" or ""), and the bar that it may not pass, if it has one. */
 export function row(what, value, unit, bar) {
   return { what, value, unit, bar, missed: bar !== undefined && !(value <= bar) };
 }
 
-const figure = (n, unit) => (unit === "ms" ? `${n < 100 ? n.toFixed(1) : n.toFixed(0)} ms` : String(Math.round(n * 100) / 100));
+function figure(n, unit) {
+  if (unit === "ms") return `${n < 100 ? n.toFixed(1) : n.toFixed(0)} ms`;
+  return unit === "%" ? `${n.toFixed(1)} %` : String(Math.round(n * 100) / 100);
+}
 
 export function markdown({ machine, before, after, rows }) {
   const lines = [machine, "", `Load average over 1, 5 and 15 minutes: ${before} before the run, ${after} after it.`, ""];

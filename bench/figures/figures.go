@@ -33,6 +33,8 @@ func Median[T cmp.Ordered](values []T) T { return Quantile(values, 0.5) }
 func Milliseconds(d time.Duration) string {
 	v := InMilliseconds(d)
 	switch {
+	case v < 0.1:
+		return fmt.Sprintf("%.3f ms", v)
 	case v < 10:
 		return fmt.Sprintf("%.2f ms", v)
 	case v < 100:

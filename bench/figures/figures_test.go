@@ -25,7 +25,7 @@ func TestQuantilesAreMeasuredValues(t *testing.T) {
 func TestDurationsKeepTheDigitsThatMeanSomething(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
-		123 * time.Microsecond: "0.12 ms", 45678 * time.Microsecond: "45.7 ms", 1234567 * time.Microsecond: "1235 ms",
+		12345: "0.012 ms", 123 * time.Microsecond: "0.12 ms", 45678 * time.Microsecond: "45.7 ms", 1234567 * time.Microsecond: "1235 ms",
 	} {
 		if got := Milliseconds(d); got != want {
 			t.Errorf("Milliseconds(%s) = %q, want %q", d, got, want)

@@ -16,6 +16,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/porpoise/porpoise/bench/history"
 )
 
 // options are the command line.
@@ -41,8 +43,8 @@ func main() {
 
 // run prints one table for SQLite and, where address is its DSN, one for MySQL.
 func run(ctx context.Context, o options, address string) (err error) {
-	if o.few < workflows || o.many < workflows || o.repeats < 1 {
-		return fmt.Errorf("few %d, many %d, repeats %d: want at least %d, %d and 1", o.few, o.many, o.repeats, workflows, workflows)
+	if o.few < history.Workflows || o.many < history.Workflows || o.repeats < 1 {
+		return fmt.Errorf("few %d, many %d, repeats %d: want at least %d, %d and 1", o.few, o.many, o.repeats, history.Workflows, history.Workflows)
 	}
 	dir, err := os.MkdirTemp("", "porpoise-lists.")
 	if err != nil {

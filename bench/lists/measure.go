@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/porpoise/porpoise/bench/figures"
+	"github.com/porpoise/porpoise/bench/history"
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/sql"
 )
@@ -16,6 +17,8 @@ import (
 const (
 	pageRows = 50   // of a page, as the console asks
 	deepPage = 1000 // the page that a person never reaches, and a script does
+
+	histogramBars, gridColumns = 60, 10
 )
 
 // list is one list and how it is asked for.
@@ -59,8 +62,18 @@ func measure(ctx context.Context, d database, n, repeats int) (out results, err 
 		return out, err
 	}
 	began := time.Now()
-	at, err := fill(ctx, s, d, db, n)
+	drop, again, err := d.indexes(ctx, db)
 	if err != nil {
+		return out, fmt.Errorf("read the indexes: %w", err)
+	}
+	if err := history.All(ctx, db, drop...); err != nil {
+		return out, err
+	}
+	at, _, err := history.Fill(ctx, s, db, n, false)
+	if err != nil {
+		return out, err
+	}
+	if err := history.All(ctx, db, again...); err != nil {
 		return out, err
 	}
 	progress("%s: %d instances written in %v", out.database, n, time.Since(began).Round(time.Millisecond))
@@ -79,7 +92,7 @@ func measure(ctx context.Context, d database, n, repeats int) (out results, err 
 }
 
 // lists are those that the console and the API show.
-func lists(ctx context.Context, s *sql.Store, at place, n int) ([]list, error) {
+func lists(ctx context.Context, s *sql.Store, at history.Place, n int) ([]list, error) {
 	page := func(what string, f sql.InstanceFilter, cursor string) list {
 		return list{what, func(ctx context.Context) (int, error) {
 			rows, _, err := s.Instances(ctx, f, sql.Page{Limit: pageRows, Cursor: cursor})
@@ -97,19 +110,38 @@ func lists(ctx context.Context, s *sql.Store, at place, n int) ([]list, error) {
 		return nil, fmt.Errorf("turn to page %d: %w", deepPage, err)
 	}
 	failed, none := []dag.InstanceState{dag.InstanceFailed}, []dag.InstanceState{dag.InstanceRunning}
-	middle := dag.Millis(born + 500*n)
+	middle := dag.Millis(history.Born + 500*n)
 	return []list{
 		page("newest first", sql.InstanceFilter{}, ""),
-		page("of a project", sql.InstanceFilter{ProjectIDs: []int64{at.project}}, ""),
-		page("of a workflow", sql.InstanceFilter{WorkflowID: at.workflow}, ""),
+		page("of a project", sql.InstanceFilter{ProjectIDs: []int64{at.Project}}, ""),
+		page("of a workflow", sql.InstanceFilter{WorkflowID: at.Workflow}, ""),
 		page("failed", sql.InstanceFilter{States: failed}, ""),
-		page("failed, of a project", sql.InstanceFilter{ProjectIDs: []int64{at.project}, States: failed}, ""),
+		page("failed, of a project", sql.InstanceFilter{ProjectIDs: []int64{at.Project}, States: failed}, ""),
 		page("running (there are none)", sql.InstanceFilter{States: none}, ""),
 		page("created in the older half", sql.InstanceFilter{To: middle}, ""),
 		page(fmt.Sprintf("page %d (the last of a smaller store)", deepPage), sql.InstanceFilter{}, deep),
 		counts("counts by state", sql.InstanceFilter{}),
-		counts("counts by state, of a project", sql.InstanceFilter{ProjectIDs: []int64{at.project}}),
-		counts("counts by state, of a workflow", sql.InstanceFilter{WorkflowID: at.workflow}),
+		counts("counts by state, of a project", sql.InstanceFilter{ProjectIDs: []int64{at.Project}}),
+		counts("counts by state, of a workflow", sql.InstanceFilter{WorkflowID: at.Workflow}),
+		{"histogram of a project", func(ctx context.Context) (int, error) {
+			h, err := s.InstanceHistogram(ctx, sql.InstanceFilter{ProjectIDs: []int64{at.Project}}, histogramBars)
+			return len(h.Bars), err
+		}},
+		{fmt.Sprintf("grid of a workflow: its newest %d and their cells", gridColumns), func(ctx context.Context) (int, error) {
+			rows, _, err := s.Instances(ctx, sql.InstanceFilter{WorkflowID: at.Workflow}, sql.Page{Limit: gridColumns})
+			for i := 0; i < len(rows) && err == nil; i++ {
+				_, err = s.Cells(ctx, rows[i].ID)
+			}
+			return len(rows), err
+		}},
+		{"tasks that run (there are none)", func(ctx context.Context) (int, error) {
+			rows, _, err := s.LiveTasks(ctx, sql.LiveTaskFilter{States: []dag.TaskState{dag.TaskRunning}}, sql.Page{Limit: pageRows})
+			return len(rows), err
+		}},
+		{"a start, with its durable commit", func(ctx context.Context) (int, error) {
+			_, _, err := s.Start(ctx, sql.Start{WorkflowID: at.Workflow, ProjectID: at.Project, Version: 1})
+			return 1, err
+		}},
 	}, checkTurn(number, n)
 }
 

@@ -259,6 +259,8 @@ func (a *audit) owned(in *instance, now row, actor string) {
 		w.fail("I06", "%v: epoch %d is written by %s", in, epoch, actor)
 	case epoch > in.epoch+1:
 		w.fail("I07", "%v: epoch %d is written by %s", in, epoch, actor)
+	case epoch == in.epoch+1 && owner == "" && in.owner == "" && rests(dag.InstanceState(now.text("state"))):
+		// It was begun, and released, by the commit that claimed it.
 	case epoch == in.epoch+1 && (owner == "" || owner == in.owner && actor != owner):
 		w.fail("I07", "%v: epoch %d comes without an owner of its own: %q, by %s", in, epoch, owner, actor)
 	case epoch == in.epoch && owner != in.owner && owner != "":
@@ -270,6 +272,9 @@ func (a *audit) owned(in *instance, now row, actor string) {
 	}
 }
 
+// rests says that an instance needs no owner: it is over, or waits for somebody.
+func rests(state dag.InstanceState) bool { return state.Final() || state == dag.InstancePaused }
+
 // mine holds a change of a task's or an attempt's row against who owns the instance.
 func (a *audit) mine(id int64, what any, actor string) *instance {
 	in := a.instances[id]
@@ -278,7 +283,9 @@ func (a *audit) mine(id int64, what any, actor string) *instance {
 		return nil
 	}
 	a.touch(in)
-	if before := a.owners[id]; before.owner != actor {
+	before := a.owners[id]
+	begun := before.owner == "" && in.epoch == before.epoch+1 && (in.owner == actor || rests(in.state)) // by this very commit
+	if before.owner != actor && !begun {
 		a.w.fail("I06", "%v is written by %s, and the owner of %v is %q", what, actor, in, before.owner)
 	}
 	return in

@@ -2,6 +2,7 @@ package site
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -55,6 +56,53 @@ func (p *Part) Cost() (Cost, error) {
 		return Cost{}, fmt.Errorf("cost of %s: %w", p.Name, err)
 	}
 	return Cost{Processes: 1, RSS: rss, CPU: cpu}, nil
+}
+
+// DatabaseCost is what the server of a cluster's database uses, with whatever else it serves: one that runs on this machine, as
+// a process that we may look at. On SQLite it is nothing, since the file is in the product's own processes.
+func (s *Site) DatabaseCost(ctx context.Context) (Cost, error) {
+	dsn, ok := strings.CutPrefix(s.DSN, "mysql:")
+	if !ok {
+		return Cost{}, nil
+	}
+	path, err := Ask(ctx, dsn, "SELECT @@pid_file")
+	if err != nil {
+		return Cost{}, err
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Cost{}, fmt.Errorf("find the database server: %w", err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return Cost{}, fmt.Errorf("find the database server: %w", err)
+	}
+	rss, cpu, err := processCost(pid)
+	if err != nil {
+		return Cost{}, fmt.Errorf("cost of the database server: %w", err)
+	}
+	return Cost{Processes: 1, RSS: rss, CPU: cpu}, nil
+}
+
+// Proportional is the resident memory of all the product's processes, in which what several share counts once.
+func (s *Site) Proportional() (sum int64, err error) {
+	pids, err := s.processes()
+	if err != nil {
+		return 0, err
+	}
+	for _, pid := range pids {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+		if err != nil {
+			continue // it ended while we looked
+		}
+		_, rest, _ := strings.Cut(string(text), "\nPss:")
+		var kib int64
+		if _, err := fmt.Sscan(rest, &kib); err != nil {
+			return 0, fmt.Errorf("memory of process %d: %w", pid, err)
+		}
+		sum += kib << 10
+	}
+	return sum, nil
 }
 
 // processes finds every process that names the site's folder on its command line: that

@@ -28,17 +28,47 @@ func (s *Site) database(ctx context.Context, server string) (string, error) {
 			return "", err
 		}
 	}
+	dsn, drop, err := Scratch(ctx, server)
+	if err != nil {
+		return "", err
+	}
+	s.cleanup = append(s.cleanup, drop)
+	return "mysql:" + dsn, nil
+}
+
+// Scratch makes an empty database on a server, and returns the server's DSN with it, and what drops it.
+func Scratch(ctx context.Context, server string) (dsn string, drop func(context.Context) error, err error) {
 	cfg, err := mysql.ParseDSN(server)
 	if err != nil {
-		return "", fmt.Errorf("database server: %w", err)
+		return "", nil, fmt.Errorf("database server: %w", err)
 	}
 	name := "porpoise_site_" + strings.ToLower(rand.Text()[:8])
 	if err := execute(ctx, server, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"); err != nil {
-		return "", err
+		return "", nil, err
 	}
-	s.cleanup = append(s.cleanup, func(ctx context.Context) error { return execute(ctx, server, "DROP DATABASE "+name) })
 	cfg.DBName = name
-	return "mysql:" + cfg.FormatDSN(), nil
+	return cfg.FormatDSN(), func(ctx context.Context) error { return execute(ctx, server, "DROP DATABASE "+name) }, nil
+}
+
+// ServerVersion says in a sentence which server it is, and whether its commits are durable; "" is none.
+func ServerVersion(ctx context.Context, server string) (string, error) {
+	if server == "" {
+		return "", nil
+	}
+	return Ask(ctx, server, "SELECT CONCAT(' Database server ', VERSION(), ', innodb_flush_log_at_trx_commit=', @@innodb_flush_log_at_trx_commit, '.')")
+}
+
+// Ask reads one row of one column of text from a server of MySQL or MariaDB, such as its version.
+func Ask(ctx context.Context, dsn, query string) (answer string, err error) {
+	db, err := stdsql.Open("mysql", dsn)
+	if err != nil {
+		return "", fmt.Errorf("open the database server: %w", err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := db.QueryRowContext(ctx, query).Scan(&answer); err != nil {
+		return "", fmt.Errorf("%s: %w", query, err)
+	}
+	return answer, nil
 }
 
 // execute runs one statement that no role of Porpoise has a reason to run.

@@ -33,6 +33,7 @@ import (
 	"github.com/porpoise/porpoise/ui"
 	"github.com/porpoise/porpoise/worker"
 	"github.com/porpoise/porpoise/worker/heartbeat"
+	"github.com/porpoise/porpoise/worker/lease"
 	"github.com/porpoise/porpoise/worker/runner"
 )
 
@@ -65,8 +66,19 @@ type parts struct {
 	node        string
 	incarnation string
 	predecessor string // the incarnation that this one follows in the data folder
+	made        apiserver.Made
 	data        *dataDir
 	waiting     *waiting // nil where no HTTP is served
+	settings    []apiserver.Setting
+	processes   *processes // of a demo; nil without
+}
+
+// demonstrated is the demo as the API ends its processes; nil outside of one.
+func (p *parts) demonstrated() apiserver.Demo {
+	if p.processes == nil {
+		return nil
+	}
+	return p.processes
 }
 
 // openStore opens the database, to be closed last.
@@ -263,7 +275,7 @@ func (p *parts) startMaster(ctx context.Context, listen, advertise string, weigh
 		Slots: p.cluster.Slots, Weight: weight, Takeover: true, Store: p.store, Registry: p.registry,
 		Joins:   &rpc.JoinServer{CA: p.authority, VerifyToken: p.verifyJoin, Logger: p.log},
 		Keys:    p.keys,
-		Figures: refusals.Figures, Logger: p.log, SuperviseEvery: superviseEvery, Retention: p.retention, PlanAhead: p.planning.PlanAhead,
+		Figures: figuresOf(refusals), Logger: p.log, SuperviseEvery: superviseEvery, Retention: p.retention, PlanAhead: p.planning.PlanAhead,
 		FiresKept: time.Duration(p.planning.KeepFireDays) * 24 * time.Hour, Secrets: p.key, Egress: p.egress,
 	})
 	if err := p.serveRPC(registry.Master, listener, refusals, func(s *grpc.Server) { rpc.RegisterMasterServer(s, m) }); err != nil {
@@ -357,9 +369,10 @@ func (p *parts) startAPI(ctx context.Context, w web, listen, advertise string) (
 	api, err := apiserver.New(apiserver.Config{
 		Store: p.store, Logs: logServer, Hints: watcher, Events: watcher, Cluster: cluster, Workers: workers{p.registry, logServer},
 		Masters: watcher, Keys: p.keys, Node: p.node, Refusals: refusals, Logger: p.log, Secrets: p.key, Egress: p.egress,
-		BasePath: w.BasePath, Console: console, SecureCookies: w.SecureCookies, TrustProxy: w.TrustProxy, Version: version(),
+		BasePath: w.BasePath, Console: console, SecureCookies: w.SecureCookies, TrustProxy: w.TrustProxy, Version: version(), Made: p.made,
 		LeastInterval: p.frequency.LeastInterval,
-		SetUp:         p.dropPassword,
+		SetUp:         p.dropPassword, Balancer: cluster, Leases: apiserver.Leases{Master: master.DefaultTTL, Worker: lease.Length},
+		Settings: p.settings, Demo: p.demonstrated(),
 	})
 	if err != nil {
 		return nil, err

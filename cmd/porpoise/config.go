@@ -15,6 +15,8 @@ import (
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/porpoise/porpoise/apiserver"
 )
 
 // envPrefix starts the name of every variable that configures a role.
@@ -92,8 +94,7 @@ func load(cmd *cobra.Command, path string, config part) error {
 	for _, s := range settings(config) {
 		known[s.key] = s
 	}
-	set := map[string]bool{}
-	cmd.Flags().Visit(func(f *pflag.Flag) { set[f.Name] = true })
+	set := given(cmd.Flags())
 	var wrong []error
 	if path == "" {
 		path = os.Getenv(envPrefix + "CONFIG")
@@ -109,6 +110,41 @@ func load(cmd *cobra.Command, path string, config part) error {
 		return &failure{code: exitUsage, err: errors.Join(wrong...)}
 	}
 	return nil
+}
+
+// given are the flags that were set so far.
+func given(flags *pflag.FlagSet) map[string]bool {
+	set := map[string]bool{}
+	flags.Visit(func(f *pflag.Flag) { set[f.Name] = true })
+	return set
+}
+
+// inForce lists the settings of a configuration that was loaded, and says where each comes from; typed are those that
+// the command line gave. The values of secrets stay here.
+func inForce(flags *pflag.FlagSet, typed map[string]bool, config any) []apiserver.Setting {
+	var list []apiserver.Setting
+	for _, s := range settings(config) {
+		source := "default"
+		switch _, inEnv := os.LookupEnv(s.env()); {
+		case typed[s.key]:
+			source = "flag"
+		case !flags.Changed(s.key): // neither a file nor the environment said anything
+		case inEnv:
+			source = "env"
+		default:
+			source = "file"
+		}
+		value := fmt.Sprint(s.field.Interface())
+		if words, ok := reflect.TypeAssert[[]string](s.field); ok {
+			value = strings.Join(words, ", ")
+		}
+		secret := s.secret && value != ""
+		if secret {
+			value = ""
+		}
+		list = append(list, apiserver.Setting{Key: s.key, Value: value, Source: source, Secret: secret, About: s.about})
+	}
+	return list
 }
 
 // fromFile reads the YAML file. Only keys that this role knows may be in it.

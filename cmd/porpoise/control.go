@@ -26,6 +26,7 @@ func (c *cli) controlCommands() []*cobra.Command {
 		c.controlCommand("resume", "Go on with a paused instance", none),
 		stop,
 		c.controlCommand("recover", "Go on with a failed or stopped instance: run what has not succeeded", none),
+		c.acknowledgeCommand(),
 		c.rerunCommand(),
 		c.controlCommand("release-quarantine", "Let masters work on a quarantined instance again, from where it was", none),
 		c.taskCommand("kill", "Kill one running task"),
@@ -47,6 +48,38 @@ func (c *cli) controlCommand(verb, short string, options func() any) *cobra.Comm
 			return c.asked(verb, "", in)
 		}),
 	}
+}
+
+// acknowledgeCommand acknowledges the failure as it is when the command runs.
+func (c *cli) acknowledgeCommand() *cobra.Command {
+	var note string
+	var undo bool
+	cmd := &cobra.Command{
+		Use:   "acknowledge INSTANCE",
+		Short: "Say that an instance's failure is seen and looked after, until it is recovered",
+		Args:  cobra.ExactArgs(1),
+		RunE: c.calling(func(ctx context.Context, cl *client.Client, args []string) error {
+			if undo {
+				if err := cl.Unacknowledge(ctx, args[0]); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(c.out, "instance %s is not acknowledged\n", args[0])
+				return err
+			}
+			in, err := cl.Acknowledge(ctx, args[0], note)
+			if err != nil {
+				return err
+			}
+			if c.output == "json" {
+				return c.json(in)
+			}
+			_, err = fmt.Fprintf(c.out, "instance %s is acknowledged\n", in.ID)
+			return err
+		}),
+	}
+	cmd.Flags().StringVar(&note, "note", "", "for people, such as what is wrong")
+	cmd.Flags().BoolVar(&undo, "undo", false, "take it back")
+	return cmd
 }
 
 func (c *cli) taskCommand(verb, short string) *cobra.Command {

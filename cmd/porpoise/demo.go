@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/porpoise/porpoise/registry"
+	"github.com/porpoise/porpoise/sql"
 )
 
 const (
@@ -48,9 +50,59 @@ type demo struct {
 	restart time.Duration
 	drain   time.Duration
 	all     map[registry.Role][]child
+}
 
-	mu   sync.Mutex // guards pids
-	pids map[string]int
+// processes are those of a demo that run now, for people to end them. Its methods may be called by any goroutine.
+type processes struct {
+	mu      sync.Mutex // guards running
+	running map[string]*os.Process
+}
+
+func newProcesses() *processes { return &processes{running: map[string]*os.Process{}} }
+
+// Nodes lists those that run, by name.
+func (p *processes) Nodes() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Sorted(maps.Keys(p.running))
+}
+
+// Kill ends a process as a power cut would, or answers sql.ErrNotFound.
+func (p *processes) Kill(node string) error {
+	p.mu.Lock()
+	process := p.running[node]
+	p.mu.Unlock()
+	if process == nil {
+		return sql.ErrNotFound
+	}
+	if err := process.Kill(); errors.Is(err, os.ErrProcessDone) {
+		return sql.ErrNotFound
+	} else if err != nil {
+		return fmt.Errorf("kill process %d: %w", process.Pid, err)
+	}
+	return nil
+}
+
+func (p *processes) began(node string, process *os.Process) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.running[node] = process
+}
+
+func (p *processes) ended(node string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.running, node)
+}
+
+// pid is that of a process that runs, 0 for none.
+func (p *processes) pid(node string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if process := p.running[node]; process != nil {
+		return process.Pid
+	}
+	return 0
 }
 
 // start starts the masters, or the workers, which end before them.
@@ -144,7 +196,8 @@ func (d *demo) once(ctx context.Context, c child) string {
 	if err := cmd.Start(); err != nil {
 		return err.Error()
 	}
-	d.seen(c.name, cmd.Process.Pid)
+	d.processes.began(c.name, cmd.Process)
+	defer d.processes.ended(c.name)
 	d.log.Info("process started", "process", c.name, "pid", cmd.Process.Pid)
 	ended := make(chan struct{})
 	var asking sync.WaitGroup
@@ -162,12 +215,6 @@ func (d *demo) once(ctx context.Context, c child) string {
 		return "exit code 0"
 	}
 	return err.Error()
-}
-
-func (d *demo) seen(name string, pid int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.pids[name] = pid
 }
 
 // await returns when all the processes are registered.
@@ -199,7 +246,7 @@ func (p *parts) upDemo(cfg *standaloneConfig, etcdAddress string) (*demo, error)
 	if err != nil {
 		return nil, fmt.Errorf("find the demo's program: %w", err)
 	}
-	d := &demo{parts: p, exe: exe, restart: cfg.DemoRestart, drain: cfg.DrainFor, all: map[registry.Role][]child{}, pids: map[string]int{}}
+	d := &demo{parts: p, exe: exe, restart: cfg.DemoRestart, drain: cfg.DrainFor, all: map[registry.Role][]child{}}
 	for _, role := range []registry.Role{registry.Master, registry.Worker} {
 		children, err := d.children(role, cfg, etcdAddress)
 		if err != nil {
@@ -218,11 +265,9 @@ func (d *demo) ready(ctx context.Context) (string, error) {
 		if err := d.await(ctx, role, d.all[role]); err != nil {
 			return "", err
 		}
-		d.mu.Lock()
 		for _, c := range d.all[role] {
-			fmt.Fprintf(&lines, "  %s  pid %d\n", c.name, d.pids[c.name])
+			fmt.Fprintf(&lines, "  %s  pid %d\n", c.name, d.processes.pid(c.name))
 		}
-		d.mu.Unlock()
 	}
 	back := "It stays away; its line in the log says how to start it."
 	if d.restart > 0 {

@@ -173,7 +173,7 @@ func (c *cli) deliveriesCommand() *cobra.Command {
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "deliveries PROJECT LISTENER",
-		Short: "List how far a listener has heard of each instance, the newest first",
+		Short: "List how far a listener has heard of each instance and alert, the newest first",
 		Args:  cobra.ExactArgs(2),
 		RunE: c.calling(func(ctx context.Context, cl *client.Client, args []string) error {
 			items, err := cl.Deliveries(ctx, args[0], args[1], limit)
@@ -182,9 +182,13 @@ func (c *cli) deliveriesCommand() *cobra.Command {
 			}
 			rows := make([][]string, len(items))
 			for i, d := range items {
-				rows[i] = []string{d.InstanceID, d.Workflow, d.State, fmt.Sprint(d.Seq), fmt.Sprint(d.Attempts), at(d.NextAt), d.Error}
+				about := d.InstanceID
+				if d.AlertID != "" {
+					about = "alert " + d.AlertID + " " + d.Event + " " + d.Subject
+				}
+				rows[i] = []string{about, d.Workflow, d.State, fmt.Sprint(d.Seq), fmt.Sprint(d.Attempts), at(d.NextAt), d.Error}
 			}
-			return c.show(items, []string{"INSTANCE", "WORKFLOW", "STATE", "UP TO", "FAILED", "NEXT", "ERROR"}, rows)
+			return c.show(items, []string{"ABOUT", "WORKFLOW", "STATE", "UP TO", "FAILED", "NEXT", "ERROR"}, rows)
 		}),
 	}
 	cmd.Flags().IntVar(&limit, "limit", 20, "how many")
@@ -192,23 +196,28 @@ func (c *cli) deliveriesCommand() *cobra.Command {
 }
 
 func (c *cli) redeliverCommand() *cobra.Command {
-	var skip bool
+	var alert, skip bool
 	cmd := &cobra.Command{
-		Use:   "redeliver PROJECT LISTENER INSTANCE",
+		Use:   "redeliver PROJECT LISTENER ID",
 		Short: "Deliver again what was given up",
 		Args:  cobra.ExactArgs(3),
 		RunE: c.calling(func(ctx context.Context, cl *client.Client, args []string) error {
-			d, err := cl.Redeliver(ctx, args[0], args[1], args[2], skip)
+			d, err := cl.Redeliver(ctx, args[0], args[1], args[2], alert, skip)
 			if err != nil {
 				return err
 			}
 			if c.output == "json" {
 				return c.json(d)
 			}
+			if alert {
+				_, err = fmt.Fprintf(c.out, "alert %s is delivered again\n", d.AlertID)
+				return err
+			}
 			_, err = fmt.Fprintf(c.out, "instance %s is delivered again, from event %d on\n", d.InstanceID, d.Seq+1)
 			return err
 		}),
 	}
+	cmd.Flags().BoolVar(&alert, "alert", false, "the id is an alert's, not an instance's")
 	cmd.Flags().BoolVar(&skip, "skip", false, "go on behind the event that could not be delivered")
 	return cmd
 }

@@ -108,6 +108,20 @@ func TestDeliveriesAreListedAndAskedForAgain(t *testing.T) {
 	}
 }
 
+func TestDeliveriesOfAlertsAreToldApart(t *testing.T) {
+	t.Parallel()
+	a := newAsked(t, `{"items": [{"alert_id": "43", "event": "timer_failing", "subject": "ping", "state": "dead", "seq": -1, "attempts": 16}]}`)
+	code, out, _ := cmd(t, "", "listeners", "deliveries", "sales", "ops", "--server", a.URL)
+	if code != exitOK || !strings.Contains(out, "alert 43 timer_failing ping") {
+		t.Errorf("deliveries = %d %q", code, out)
+	}
+	b := newAsked(t, `{"alert_id": "43", "state": "due", "seq": -1}`)
+	code, out, _ = cmd(t, "", "listeners", "redeliver", "sales", "ops", "43", "--alert", "--server", b.URL)
+	if got := b.last(); code != exitOK || !strings.Contains(out, "alert 43 is") || !strings.Contains(got, `"alert_id":"43"`) || strings.Contains(got, "instance_id") {
+		t.Errorf("redeliver = %d %q, asked %s", code, out, got)
+	}
+}
+
 func TestAStartSaysWhoIsTold(t *testing.T) {
 	t.Parallel()
 	a := newAsked(t, `{"instance_id": "42", "version": 1, "tasks": []}`)

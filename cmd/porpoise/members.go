@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -194,6 +195,7 @@ func (m *members) Slots() apiserver.SlotLayout {
 		out.Preparing = &apiserver.Preparing{
 			Epoch: p.Epoch, Cause: p.Cause, Coordinator: p.Coordinator, At: dag.Millis(p.At), Members: slotHolders(p.Members),
 		}
+		out.Preparing.Owners = slot.Map(m.slots, p.Members)
 		for _, member := range p.Members {
 			if ack := m.layout.Acks[member.Node]; ack.Epoch == p.Epoch && ack.Incarnation == member.Incarnation {
 				out.Preparing.Acked = append(out.Preparing.Acked, member.Node)
@@ -209,6 +211,23 @@ func slotHolders(list []slot.Master) []apiserver.LayoutMember {
 		out[i] = apiserver.LayoutMember{Node: m.Node, Incarnation: m.Incarnation, Weight: m.Weight}
 	}
 	return out
+}
+
+// Rebalance asks the masters to agree anew, provided that the layout of that epoch still stands.
+func (m *members) Rebalance(ctx context.Context, by string, epoch int64, at dag.Millis) error {
+	m.mu.Lock()
+	stands := m.layout
+	m.mu.Unlock()
+	if stands.Commit == nil || stands.Commit.Epoch != epoch {
+		return registry.ErrConflict
+	}
+	text, err := json.Marshal(slot.Ask{ID: newIncarnation(), By: by, At: int64(at)})
+	if err != nil {
+		return fmt.Errorf("write the ask for a rebalance: %w", err)
+	}
+	// Of two who ask about one layout, the second changes nothing that the first has not asked for.
+	_, err = m.reg.Put(ctx, slot.AskKey, text, registry.If{Others: []registry.KeyRevision{{Key: slot.CommitKey, ModRevision: stands.CommitRevision}}})
+	return err
 }
 
 // CA is the hash of the cluster's authority.

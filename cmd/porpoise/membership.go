@@ -181,11 +181,15 @@ type workers struct {
 	reg     registry.Registry
 	figures interface {
 		Figures(worker string) (*rpc.WorkerFigures, bool)
+		Heard(worker string) (time.Time, bool)
 	}
 }
 
 // Figures are the newest of a worker.
 func (w workers) Figures(worker string) (*rpc.WorkerFigures, bool) { return w.figures.Figures(worker) }
+
+// Heard says when they came.
+func (w workers) Heard(worker string) (time.Time, bool) { return w.figures.Heard(worker) }
 
 // Drain writes the wish where the worker finds it, now or when it comes back.
 func (w workers) Drain(ctx context.Context, worker string, wish apiserver.DrainWish) error {

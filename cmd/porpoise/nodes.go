@@ -85,7 +85,7 @@ func runMaster(ctx context.Context, _ *cli, cfg *masterConfig) error {
 	})
 }
 
-func runAPIServer(ctx context.Context, _ *cli, cfg *apiserverConfig) error {
+func runAPIServer(ctx context.Context, c *cli, cfg *apiserverConfig) error {
 	return serve(ctx, cfg.logging, "porpoise", func(ctx context.Context, p *parts) error {
 		listener, err := listenHTTP(ctx, cfg.web)
 		if err != nil {
@@ -107,7 +107,9 @@ func runAPIServer(ctx context.Context, _ *cli, cfg *apiserverConfig) error {
 		if err := p.bind(ctx, false); err != nil {
 			return err
 		}
-		p.egress, p.frequency = cfg.rule(), cfg.frequency
+		p.egress, p.frequency, p.settings = cfg.rule(), cfg.frequency, c.settings
+		kind, _, _ := strings.Cut(cfg.Database, ":")
+		p.made = apiserver.Made{Mode: "cluster", Database: kind, Registry: "etcd", ClusterID: p.cluster.ID}
 		api, err := p.startAPI(ctx, cfg.web, cfg.RPC, cfg.Advertise)
 		if err != nil {
 			return err

@@ -66,9 +66,11 @@ func (c *cli) roleCommand(r role, do func(ctx context.Context) error) *cobra.Com
 		Long:  r.long,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			typed := given(cmd.Flags())
 			if err := load(cmd, path, r.config); err != nil {
 				return err
 			}
+			c.settings = inForce(cmd.Flags(), typed, r.config)
 			return do(cmd.Context())
 		},
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/porpoise/porpoise/apiserver"
 	"github.com/porpoise/porpoise/cmd/porpoise/client"
 )
 
@@ -30,6 +31,8 @@ type cli struct {
 	output string // table or json
 
 	patience time.Duration // of waiting verbs
+
+	settings []apiserver.Setting // of the role that runs
 }
 
 // run executes one command line and returns its exit code.

@@ -16,7 +16,7 @@ func (c *cli) scheduleCommand() *cobra.Command {
 	}
 	cmd.AddCommand(c.listSchedulesCommand(), c.getScheduleCommand(), c.applySchedulesCommand(), c.deleteScheduleCommand(),
 		c.enableScheduleCommand("pause", "Fire no more until it is resumed"), c.enableScheduleCommand("resume", "Fire again, from now on"),
-		c.triggerScheduleCommand(), c.scheduleHookCommand(), c.firesCommand(), c.proveScheduleCommand(), c.explainScheduleCommand(), c.previewCronCommand())
+		c.triggerScheduleCommand(), c.runFiresCommand(), c.scheduleHookCommand(), c.firesCommand(), c.proveScheduleCommand(), c.explainScheduleCommand(), c.previewCronCommand())
 	return cmd
 }
 

@@ -109,3 +109,17 @@ func TestCalendarsAreSetAndDeleted(t *testing.T) {
 		t.Errorf("delete = %d %q", code, errs)
 	}
 }
+
+func TestMissedFiresAreRun(t *testing.T) {
+	t.Parallel()
+	a := newAsked(t, `{"fires": [{"at": "2026-03-01T00:00:00Z", "instance_id": "42", "started": true}], "left_out": ["2026-03-02T00:00:00Z"]}`)
+	code, out, errs := cmd(t, "", "schedule", "run", "shop/daily", "nightly", "2026-03-01T00:00:00Z", "2026-03-02T00:00:00Z", "--server", a.URL)
+	if got := a.last(); code != exitOK || !strings.Contains(out, "42") || !strings.Contains(out, "left out") || !strings.Contains(got, "/nightly/fires/run") ||
+		!strings.Contains(got, `{"at":["2026-03-01T00:00:00Z","2026-03-02T00:00:00Z"]}`) {
+		t.Errorf("run = %d %q %q, asked %s", code, out, errs, got)
+	}
+	a = newAsked(t, `{"fires": [], "left_out": ["2026-03-02T00:00:00Z"]}`)
+	if code, out, _ := cmd(t, "", "schedule", "run", "shop/daily", "nightly", "2026-03-02T00:00:00Z", "--server", a.URL); code != exitFailed {
+		t.Errorf("nothing to run = %d %q", code, out)
+	}
+}

@@ -36,19 +36,24 @@ const (
 	maxDrain = 24 * time.Hour
 )
 
-// logging is how a process writes its log, to standard error.
+// logging is how a process can be looked into: its log, on standard error, and its profiles.
 type logging struct {
 	LogLevel string `key:"log-level" about:"trace, debug, info, warn or error"`
 	LogJSON  bool   `key:"log-json" about:"write the log as JSON lines"`
+	Pprof    string `key:"pprof" about:"loopback address that serves Go profiles of this process, such as 127.0.0.1:6060"`
 }
 
 func (l *logging) check() []error {
+	var wrong []error
 	switch hclog.LevelFromString(l.LogLevel) {
 	case hclog.Trace, hclog.Debug, hclog.Info, hclog.Warn, hclog.Error:
-		return nil
 	case hclog.NoLevel, hclog.Off:
+		wrong = append(wrong, fmt.Errorf("log-level: %q is not trace, debug, info, warn or error", l.LogLevel))
 	}
-	return []error{fmt.Errorf("log-level: %q is not trace, debug, info, warn or error", l.LogLevel)}
+	if err := checkPprof(l.Pprof); err != nil {
+		wrong = append(wrong, err)
+	}
+	return wrong
 }
 
 // logger makes the process's log; role is its first name.

@@ -33,11 +33,15 @@ func serve(ctx context.Context, log logging, name string, up func(ctx context.Co
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
 	p := &parts{app: newApp(log.logger(name))}
+	p.app.tuneCollector()
 	starting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	started := make(chan error, 1)
 	go func() {
-		err := up(starting, p)
+		err := p.servePprof(starting, log.Pprof)
+		if err == nil {
+			err = up(starting, p)
+		}
 		if err == nil && p.data != nil {
 			err = p.data.serves()
 		}
@@ -77,12 +81,17 @@ func runStandalone(ctx context.Context, c *cli, cfg *standaloneConfig) error {
 		if err := p.bind(ctx, true); err != nil {
 			return err
 		}
+		p.settings = c.settings
+		if cfg.Demo {
+			p.processes = newProcesses()
+		}
 		p.egress, p.retention, p.planning, p.frequency = cfg.rule(), cfg.retention(), cfg.planning, cfg.frequency
 		if !cfg.Demo {
 			if err := p.startMaster(ctx, cfg.RPC, cfg.Advertise, 1, 0); err != nil {
 				return err
 			}
 		}
+		p.made = apiserver.Made{Mode: "standalone", Database: "sqlite", Registry: "etcd, embedded", ClusterID: p.cluster.ID}
 		api, err := p.startAPI(ctx, cfg.web, anyPort(cfg.RPC), anyPort(cfg.Advertise))
 		if err != nil {
 			return err

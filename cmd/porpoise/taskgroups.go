@@ -129,16 +129,19 @@ func (c *cli) deleteTaskGroupCommand() *cobra.Command {
 }
 
 func (c *cli) forceTaskCommand() *cobra.Command {
-	return &cobra.Command{
+	var reason string
+	cmd := &cobra.Command{
 		Use:   "force PROJECT GROUP INSTANCE TASK",
 		Short: "Give a waiting task its places, whatever the group has left",
 		Args:  cobra.ExactArgs(4),
 		RunE: c.calling(func(ctx context.Context, cl *client.Client, args []string) error {
-			g, err := cl.ForceTask(ctx, args[0], args[1], args[2], args[3])
+			g, err := cl.ForceTask(ctx, args[0], args[1], args[2], args[3], reason)
 			if err != nil {
 				return err
 			}
 			return c.showTaskGroup(g)
 		}),
 	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for people")
+	return cmd
 }

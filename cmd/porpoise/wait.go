@@ -76,12 +76,14 @@ func (p *parts) serveWaiting(listener net.Listener, w web) error {
 	face := apiserver.NewWaiting(w.BasePath)
 	s := &waiting{face: face, server: apiserver.NewHTTPServer(face, apiserver.HTTPConfig{Address: w.HTTP}), served: make(chan error, 1), lent: lentListener{tcp}}
 	s.server.ErrorLog = p.log.Named("http").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug})
+	// A role that is stopped at once ends it, and so forgets the server, before this goroutine has begun.
+	server := s.server
 	go func() {
 		if w.TLSCert != "" {
-			s.served <- s.server.ServeTLS(s.lent, w.TLSCert, w.TLSKey)
+			s.served <- server.ServeTLS(s.lent, w.TLSCert, w.TLSKey)
 			return
 		}
-		s.served <- s.server.Serve(s.lent)
+		s.served <- server.Serve(s.lent)
 	}()
 	p.waiting = s
 	p.closing("waiting http", func() error { return s.end() })

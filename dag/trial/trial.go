@@ -5,7 +5,7 @@
 // It owns the form of case files, the reading of them, and the comparison of what was
 // expected with what came. It is as pure as dag: no clock, no I/O, no goroutine, and the
 // same case gives the same result. Places are never short: worker slots, task groups and
-// concurrency are not part of a trial. The command line and the tests of the examples use it.
+// concurrency are not part of a trial. The command line, the API and the tests of the examples use it.
 package trial
 
 import (

@@ -101,7 +101,8 @@ type WorkerMessage struct {
 	Recall        int32     `protobuf:"varint,3,opt,name=recall,proto3" json:"recall,omitempty"`  // so many asks should come back, if still unused
 	Reports       []*Report `protobuf:"bytes,4,rep,name=reports,proto3" json:"reports,omitempty"` // from the outbox, resent until acked
 	Tick          *Tick     `protobuf:"bytes,5,opt,name=tick,proto3" json:"tick,omitempty"`
-	Draining      string    `protobuf:"bytes,6,opt,name=draining,proto3" json:"draining,omitempty"` // not empty: no more asks will come, and why
+	Draining      string    `protobuf:"bytes,6,opt,name=draining,proto3" json:"draining,omitempty"`   // not empty: no more asks will come, and why
+	Instants      int32     `protobuf:"varint,80,opt,name=instants,proto3" json:"instants,omitempty"` // so many more attempts of tasks that take no slot may be sent; an older worker gives no leave
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -176,6 +177,13 @@ func (x *WorkerMessage) GetDraining() string {
 		return x.Draining
 	}
 	return ""
+}
+
+func (x *WorkerMessage) GetInstants() int32 {
+	if x != nil {
+		return x.Instants
+	}
+	return 0
 }
 
 type Hello struct {
@@ -1669,6 +1677,14 @@ type MasterFigures struct {
 	RefusedCallers     int64                  `protobuf:"varint,2,opt,name=refused_callers,json=refusedCallers,proto3" json:"refused_callers,omitempty"`             // calls by who may not make them
 	RefusedMessages    int64                  `protobuf:"varint,3,opt,name=refused_messages,json=refusedMessages,proto3" json:"refused_messages,omitempty"`          // calls whose messages were too large, damaged, or not the caller's to say
 	Schedules          *ScheduleFigures       `protobuf:"bytes,30,opt,name=schedules,proto3" json:"schedules,omitempty"`
+	Instances          int32                  `protobuf:"varint,50,opt,name=instances,proto3" json:"instances,omitempty"`                                 // that it drives
+	Cpu                float64                `protobuf:"fixed64,51,opt,name=cpu,proto3" json:"cpu,omitempty"`                                            // cores that its process uses
+	Commits            int64                  `protobuf:"varint,52,opt,name=commits,proto3" json:"commits,omitempty"`                                     // turns of instances that it has written
+	Claimed            int64                  `protobuf:"varint,53,opt,name=claimed,proto3" json:"claimed,omitempty"`                                     // commands that it has taken
+	ClaimsLost         int64                  `protobuf:"varint,54,opt,name=claims_lost,json=claimsLost,proto3" json:"claims_lost,omitempty"`             // commands that another master had taken before
+	CommitsRefused     int64                  `protobuf:"varint,55,opt,name=commits_refused,json=commitsRefused,proto3" json:"commits_refused,omitempty"` // turns of instances that another master had taken over before
+	Queues             []*QueueFigures        `protobuf:"bytes,56,rep,name=queues,proto3" json:"queues,omitempty"`
+	Timers             *TimerFigures          `protobuf:"bytes,65,opt,name=timers,proto3" json:"timers,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
@@ -1731,6 +1747,232 @@ func (x *MasterFigures) GetSchedules() *ScheduleFigures {
 	return nil
 }
 
+func (x *MasterFigures) GetInstances() int32 {
+	if x != nil {
+		return x.Instances
+	}
+	return 0
+}
+
+func (x *MasterFigures) GetCpu() float64 {
+	if x != nil {
+		return x.Cpu
+	}
+	return 0
+}
+
+func (x *MasterFigures) GetCommits() int64 {
+	if x != nil {
+		return x.Commits
+	}
+	return 0
+}
+
+func (x *MasterFigures) GetClaimed() int64 {
+	if x != nil {
+		return x.Claimed
+	}
+	return 0
+}
+
+func (x *MasterFigures) GetClaimsLost() int64 {
+	if x != nil {
+		return x.ClaimsLost
+	}
+	return 0
+}
+
+func (x *MasterFigures) GetCommitsRefused() int64 {
+	if x != nil {
+		return x.CommitsRefused
+	}
+	return 0
+}
+
+func (x *MasterFigures) GetQueues() []*QueueFigures {
+	if x != nil {
+		return x.Queues
+	}
+	return nil
+}
+
+func (x *MasterFigures) GetTimers() *TimerFigures {
+	if x != nil {
+		return x.Timers
+	}
+	return nil
+}
+
+// TimerFigures are what a master did for timers.
+type TimerFigures struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Called        int64                  `protobuf:"varint,1,opt,name=called,proto3" json:"called,omitempty"`       // tries
+	Succeeded     int64                  `protobuf:"varint,2,opt,name=succeeded,proto3" json:"succeeded,omitempty"` // tries, by what they led to
+	Retried       int64                  `protobuf:"varint,3,opt,name=retried,proto3" json:"retried,omitempty"`
+	Failed        int64                  `protobuf:"varint,4,opt,name=failed,proto3" json:"failed,omitempty"`
+	Late          []int64                `protobuf:"varint,5,rep,packed,name=late,proto3" json:"late,omitempty"`                  // of first tries: how many were late up to each of LateBounds, and beyond the last
+	LateMs        int64                  `protobuf:"varint,6,opt,name=late_ms,json=lateMs,proto3" json:"late_ms,omitempty"`       // how late these were, together
+	UnderWay      int32                  `protobuf:"varint,7,opt,name=under_way,json=underWay,proto3" json:"under_way,omitempty"` // firings that it has claimed and that have no result yet
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TimerFigures) Reset() {
+	*x = TimerFigures{}
+	mi := &file_porpoise_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TimerFigures) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TimerFigures) ProtoMessage() {}
+
+func (x *TimerFigures) ProtoReflect() protoreflect.Message {
+	mi := &file_porpoise_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TimerFigures.ProtoReflect.Descriptor instead.
+func (*TimerFigures) Descriptor() ([]byte, []int) {
+	return file_porpoise_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *TimerFigures) GetCalled() int64 {
+	if x != nil {
+		return x.Called
+	}
+	return 0
+}
+
+func (x *TimerFigures) GetSucceeded() int64 {
+	if x != nil {
+		return x.Succeeded
+	}
+	return 0
+}
+
+func (x *TimerFigures) GetRetried() int64 {
+	if x != nil {
+		return x.Retried
+	}
+	return 0
+}
+
+func (x *TimerFigures) GetFailed() int64 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *TimerFigures) GetLate() []int64 {
+	if x != nil {
+		return x.Late
+	}
+	return nil
+}
+
+func (x *TimerFigures) GetLateMs() int64 {
+	if x != nil {
+		return x.LateMs
+	}
+	return 0
+}
+
+func (x *TimerFigures) GetUnderWay() int32 {
+	if x != nil {
+		return x.UnderWay
+	}
+	return 0
+}
+
+// QueueFigures are those of the tasks of a worker group that wait at a master for a worker.
+type QueueFigures struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	Waiting       int32                  `protobuf:"varint,2,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	OldestAt      int64                  `protobuf:"varint,3,opt,name=oldest_at,json=oldestAt,proto3" json:"oldest_at,omitempty"` // since when the one that waits longest does, UTC milliseconds; 0: none waits
+	Offered       int64                  `protobuf:"varint,4,opt,name=offered,proto3" json:"offered,omitempty"`                   // tasks that came, given at once or queued
+	Given         int64                  `protobuf:"varint,5,opt,name=given,proto3" json:"given,omitempty"`                       // tasks that went, to a worker or because nobody wants them any more
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *QueueFigures) Reset() {
+	*x = QueueFigures{}
+	mi := &file_porpoise_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *QueueFigures) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*QueueFigures) ProtoMessage() {}
+
+func (x *QueueFigures) ProtoReflect() protoreflect.Message {
+	mi := &file_porpoise_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use QueueFigures.ProtoReflect.Descriptor instead.
+func (*QueueFigures) Descriptor() ([]byte, []int) {
+	return file_porpoise_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *QueueFigures) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *QueueFigures) GetWaiting() int32 {
+	if x != nil {
+		return x.Waiting
+	}
+	return 0
+}
+
+func (x *QueueFigures) GetOldestAt() int64 {
+	if x != nil {
+		return x.OldestAt
+	}
+	return 0
+}
+
+func (x *QueueFigures) GetOffered() int64 {
+	if x != nil {
+		return x.Offered
+	}
+	return 0
+}
+
+func (x *QueueFigures) GetGiven() int64 {
+	if x != nil {
+		return x.Given
+	}
+	return 0
+}
+
 // ScheduleFigures are what a master did for schedules.
 type ScheduleFigures struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1748,7 +1990,7 @@ type ScheduleFigures struct {
 
 func (x *ScheduleFigures) Reset() {
 	*x = ScheduleFigures{}
-	mi := &file_porpoise_proto_msgTypes[23]
+	mi := &file_porpoise_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1760,7 +2002,7 @@ func (x *ScheduleFigures) String() string {
 func (*ScheduleFigures) ProtoMessage() {}
 
 func (x *ScheduleFigures) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[23]
+	mi := &file_porpoise_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1773,7 +2015,7 @@ func (x *ScheduleFigures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleFigures.ProtoReflect.Descriptor instead.
 func (*ScheduleFigures) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{23}
+	return file_porpoise_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ScheduleFigures) GetFired() int64 {
@@ -1846,7 +2088,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_porpoise_proto_msgTypes[24]
+	mi := &file_porpoise_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1858,7 +2100,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[24]
+	mi := &file_porpoise_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1871,7 +2113,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{24}
+	return file_porpoise_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Change) GetInstanceId() int64 {
@@ -1927,7 +2169,7 @@ type LogQuery struct {
 
 func (x *LogQuery) Reset() {
 	*x = LogQuery{}
-	mi := &file_porpoise_proto_msgTypes[25]
+	mi := &file_porpoise_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1939,7 +2181,7 @@ func (x *LogQuery) String() string {
 func (*LogQuery) ProtoMessage() {}
 
 func (x *LogQuery) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[25]
+	mi := &file_porpoise_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1952,7 +2194,7 @@ func (x *LogQuery) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogQuery.ProtoReflect.Descriptor instead.
 func (*LogQuery) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{25}
+	return file_porpoise_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *LogQuery) GetId() int64 {
@@ -2040,7 +2282,7 @@ type LogSearch struct {
 
 func (x *LogSearch) Reset() {
 	*x = LogSearch{}
-	mi := &file_porpoise_proto_msgTypes[26]
+	mi := &file_porpoise_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2052,7 +2294,7 @@ func (x *LogSearch) String() string {
 func (*LogSearch) ProtoMessage() {}
 
 func (x *LogSearch) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[26]
+	mi := &file_porpoise_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2065,7 +2307,7 @@ func (x *LogSearch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogSearch.ProtoReflect.Descriptor instead.
 func (*LogSearch) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{26}
+	return file_porpoise_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *LogSearch) GetText() string {
@@ -2131,7 +2373,7 @@ type LogAnswer struct {
 
 func (x *LogAnswer) Reset() {
 	*x = LogAnswer{}
-	mi := &file_porpoise_proto_msgTypes[27]
+	mi := &file_porpoise_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2143,7 +2385,7 @@ func (x *LogAnswer) String() string {
 func (*LogAnswer) ProtoMessage() {}
 
 func (x *LogAnswer) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[27]
+	mi := &file_porpoise_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2156,7 +2398,7 @@ func (x *LogAnswer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogAnswer.ProtoReflect.Descriptor instead.
 func (*LogAnswer) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{27}
+	return file_porpoise_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *LogAnswer) GetWorker() string {
@@ -2269,7 +2511,7 @@ type WorkerFigures struct {
 
 func (x *WorkerFigures) Reset() {
 	*x = WorkerFigures{}
-	mi := &file_porpoise_proto_msgTypes[28]
+	mi := &file_porpoise_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2281,7 +2523,7 @@ func (x *WorkerFigures) String() string {
 func (*WorkerFigures) ProtoMessage() {}
 
 func (x *WorkerFigures) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[28]
+	mi := &file_porpoise_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2294,7 +2536,7 @@ func (x *WorkerFigures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkerFigures.ProtoReflect.Descriptor instead.
 func (*WorkerFigures) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{28}
+	return file_porpoise_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *WorkerFigures) GetLoad() float64 {
@@ -2395,7 +2637,7 @@ type HeartbeatFigures struct {
 
 func (x *HeartbeatFigures) Reset() {
 	*x = HeartbeatFigures{}
-	mi := &file_porpoise_proto_msgTypes[29]
+	mi := &file_porpoise_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2407,7 +2649,7 @@ func (x *HeartbeatFigures) String() string {
 func (*HeartbeatFigures) ProtoMessage() {}
 
 func (x *HeartbeatFigures) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[29]
+	mi := &file_porpoise_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2420,7 +2662,7 @@ func (x *HeartbeatFigures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HeartbeatFigures.ProtoReflect.Descriptor instead.
 func (*HeartbeatFigures) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{29}
+	return file_porpoise_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *HeartbeatFigures) GetMain() int32 {
@@ -2569,7 +2811,7 @@ type LogGap struct {
 
 func (x *LogGap) Reset() {
 	*x = LogGap{}
-	mi := &file_porpoise_proto_msgTypes[30]
+	mi := &file_porpoise_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2581,7 +2823,7 @@ func (x *LogGap) String() string {
 func (*LogGap) ProtoMessage() {}
 
 func (x *LogGap) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[30]
+	mi := &file_porpoise_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2594,7 +2836,7 @@ func (x *LogGap) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogGap.ProtoReflect.Descriptor instead.
 func (*LogGap) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{30}
+	return file_porpoise_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *LogGap) GetFrom() int64 {
@@ -2637,7 +2879,7 @@ type LogFound struct {
 
 func (x *LogFound) Reset() {
 	*x = LogFound{}
-	mi := &file_porpoise_proto_msgTypes[31]
+	mi := &file_porpoise_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2649,7 +2891,7 @@ func (x *LogFound) String() string {
 func (*LogFound) ProtoMessage() {}
 
 func (x *LogFound) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[31]
+	mi := &file_porpoise_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2662,7 +2904,7 @@ func (x *LogFound) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogFound.ProtoReflect.Descriptor instead.
 func (*LogFound) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{31}
+	return file_porpoise_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *LogFound) GetHits() []*LogHit {
@@ -2708,7 +2950,7 @@ type LogHit struct {
 
 func (x *LogHit) Reset() {
 	*x = LogHit{}
-	mi := &file_porpoise_proto_msgTypes[32]
+	mi := &file_porpoise_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2720,7 +2962,7 @@ func (x *LogHit) String() string {
 func (*LogHit) ProtoMessage() {}
 
 func (x *LogHit) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[32]
+	mi := &file_porpoise_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2733,7 +2975,7 @@ func (x *LogHit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogHit.ProtoReflect.Descriptor instead.
 func (*LogHit) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{32}
+	return file_porpoise_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *LogHit) GetOffset() int64 {
@@ -2797,7 +3039,7 @@ type JoinRequest struct {
 
 func (x *JoinRequest) Reset() {
 	*x = JoinRequest{}
-	mi := &file_porpoise_proto_msgTypes[33]
+	mi := &file_porpoise_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2809,7 +3051,7 @@ func (x *JoinRequest) String() string {
 func (*JoinRequest) ProtoMessage() {}
 
 func (x *JoinRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[33]
+	mi := &file_porpoise_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2822,7 +3064,7 @@ func (x *JoinRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinRequest.ProtoReflect.Descriptor instead.
 func (*JoinRequest) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{33}
+	return file_porpoise_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *JoinRequest) GetToken() string {
@@ -2864,7 +3106,7 @@ type JoinResponse struct {
 
 func (x *JoinResponse) Reset() {
 	*x = JoinResponse{}
-	mi := &file_porpoise_proto_msgTypes[34]
+	mi := &file_porpoise_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2876,7 +3118,7 @@ func (x *JoinResponse) String() string {
 func (*JoinResponse) ProtoMessage() {}
 
 func (x *JoinResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_porpoise_proto_msgTypes[34]
+	mi := &file_porpoise_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2889,7 +3131,7 @@ func (x *JoinResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use JoinResponse.ProtoReflect.Descriptor instead.
 func (*JoinResponse) Descriptor() ([]byte, []int) {
-	return file_porpoise_proto_rawDescGZIP(), []int{34}
+	return file_porpoise_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *JoinResponse) GetCertificate() []byte {
@@ -2923,14 +3165,15 @@ const file_porpoise_proto_rawDesc = "" +
 	"instanceId\x12\x12\n" +
 	"\x04task\x18\x02 \x01(\x05R\x04task\x12\x16\n" +
 	"\x06number\x18\x03 \x01(\x05R\x06number\x12\x14\n" +
-	"\x05token\x18\x04 \x01(\tR\x05token\"\xd5\x01\n" +
+	"\x05token\x18\x04 \x01(\tR\x05token\"\xf1\x01\n" +
 	"\rWorkerMessage\x12(\n" +
 	"\x05hello\x18\x01 \x01(\v2\x12.porpoise.v1.HelloR\x05hello\x12\x10\n" +
 	"\x03ask\x18\x02 \x01(\x05R\x03ask\x12\x16\n" +
 	"\x06recall\x18\x03 \x01(\x05R\x06recall\x12-\n" +
 	"\areports\x18\x04 \x03(\v2\x13.porpoise.v1.ReportR\areports\x12%\n" +
 	"\x04tick\x18\x05 \x01(\v2\x11.porpoise.v1.TickR\x04tick\x12\x1a\n" +
-	"\bdraining\x18\x06 \x01(\tR\bdraining\"\x87\x03\n" +
+	"\bdraining\x18\x06 \x01(\tR\bdraining\x12\x1a\n" +
+	"\binstants\x18P \x01(\x05R\binstants\"\x87\x03\n" +
 	"\x05Hello\x12\x16\n" +
 	"\x06worker\x18\x01 \x01(\tR\x06worker\x12 \n" +
 	"\vincarnation\x18\x02 \x01(\tR\vincarnation\x12 \n" +
@@ -3071,12 +3314,35 @@ const file_porpoise_proto_rawDesc = "" +
 	"\tCommitted\x12-\n" +
 	"\achanges\x18\x01 \x03(\v2\x13.porpoise.v1.ChangeR\achanges\x124\n" +
 	"\afigures\x18\x02 \x01(\v2\x1a.porpoise.v1.MasterFiguresR\afigures\x12%\n" +
-	"\x04hint\x18\x03 \x01(\v2\x11.porpoise.v1.HintR\x04hint\"\xd0\x01\n" +
+	"\x04hint\x18\x03 \x01(\v2\x11.porpoise.v1.HintR\x04hint\"\xe4\x03\n" +
 	"\rMasterFigures\x12/\n" +
 	"\x13refused_connections\x18\x01 \x01(\x03R\x12refusedConnections\x12'\n" +
 	"\x0frefused_callers\x18\x02 \x01(\x03R\x0erefusedCallers\x12)\n" +
 	"\x10refused_messages\x18\x03 \x01(\x03R\x0frefusedMessages\x12:\n" +
-	"\tschedules\x18\x1e \x01(\v2\x1c.porpoise.v1.ScheduleFiguresR\tschedules\"\xd9\x01\n" +
+	"\tschedules\x18\x1e \x01(\v2\x1c.porpoise.v1.ScheduleFiguresR\tschedules\x12\x1c\n" +
+	"\tinstances\x182 \x01(\x05R\tinstances\x12\x10\n" +
+	"\x03cpu\x183 \x01(\x01R\x03cpu\x12\x18\n" +
+	"\acommits\x184 \x01(\x03R\acommits\x12\x18\n" +
+	"\aclaimed\x185 \x01(\x03R\aclaimed\x12\x1f\n" +
+	"\vclaims_lost\x186 \x01(\x03R\n" +
+	"claimsLost\x12'\n" +
+	"\x0fcommits_refused\x187 \x01(\x03R\x0ecommitsRefused\x121\n" +
+	"\x06queues\x188 \x03(\v2\x19.porpoise.v1.QueueFiguresR\x06queues\x121\n" +
+	"\x06timers\x18A \x01(\v2\x19.porpoise.v1.TimerFiguresR\x06timers\"\xc0\x01\n" +
+	"\fTimerFigures\x12\x16\n" +
+	"\x06called\x18\x01 \x01(\x03R\x06called\x12\x1c\n" +
+	"\tsucceeded\x18\x02 \x01(\x03R\tsucceeded\x12\x18\n" +
+	"\aretried\x18\x03 \x01(\x03R\aretried\x12\x16\n" +
+	"\x06failed\x18\x04 \x01(\x03R\x06failed\x12\x12\n" +
+	"\x04late\x18\x05 \x03(\x03R\x04late\x12\x17\n" +
+	"\alate_ms\x18\x06 \x01(\x03R\x06lateMs\x12\x1b\n" +
+	"\tunder_way\x18\a \x01(\x05R\bunderWay\"\x8b\x01\n" +
+	"\fQueueFigures\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\tR\x05group\x12\x18\n" +
+	"\awaiting\x18\x02 \x01(\x05R\awaiting\x12\x1b\n" +
+	"\toldest_at\x18\x03 \x01(\x03R\boldestAt\x12\x18\n" +
+	"\aoffered\x18\x04 \x01(\x03R\aoffered\x12\x14\n" +
+	"\x05given\x18\x05 \x01(\x03R\x05given\"\xd9\x01\n" +
 	"\x0fScheduleFigures\x12\x14\n" +
 	"\x05fired\x18\x01 \x01(\x03R\x05fired\x12\x18\n" +
 	"\askipped\x18\x02 \x01(\x03R\askipped\x12\x16\n" +
@@ -3215,7 +3481,7 @@ func file_porpoise_proto_rawDescGZIP() []byte {
 	return file_porpoise_proto_rawDescData
 }
 
-var file_porpoise_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
+var file_porpoise_proto_msgTypes = make([]protoimpl.MessageInfo, 41)
 var file_porpoise_proto_goTypes = []any{
 	(*AttemptID)(nil),        // 0: porpoise.v1.AttemptID
 	(*WorkerMessage)(nil),    // 1: porpoise.v1.WorkerMessage
@@ -3240,32 +3506,34 @@ var file_porpoise_proto_goTypes = []any{
 	(*Hint)(nil),             // 20: porpoise.v1.Hint
 	(*Committed)(nil),        // 21: porpoise.v1.Committed
 	(*MasterFigures)(nil),    // 22: porpoise.v1.MasterFigures
-	(*ScheduleFigures)(nil),  // 23: porpoise.v1.ScheduleFigures
-	(*Change)(nil),           // 24: porpoise.v1.Change
-	(*LogQuery)(nil),         // 25: porpoise.v1.LogQuery
-	(*LogSearch)(nil),        // 26: porpoise.v1.LogSearch
-	(*LogAnswer)(nil),        // 27: porpoise.v1.LogAnswer
-	(*WorkerFigures)(nil),    // 28: porpoise.v1.WorkerFigures
-	(*HeartbeatFigures)(nil), // 29: porpoise.v1.HeartbeatFigures
-	(*LogGap)(nil),           // 30: porpoise.v1.LogGap
-	(*LogFound)(nil),         // 31: porpoise.v1.LogFound
-	(*LogHit)(nil),           // 32: porpoise.v1.LogHit
-	(*JoinRequest)(nil),      // 33: porpoise.v1.JoinRequest
-	(*JoinResponse)(nil),     // 34: porpoise.v1.JoinResponse
-	nil,                      // 35: porpoise.v1.Hello.LabelsEntry
-	nil,                      // 36: porpoise.v1.Report.OutputsEntry
-	nil,                      // 37: porpoise.v1.Dispatch.EnvEntry
-	nil,                      // 38: porpoise.v1.Secrets.EnvEntry
+	(*TimerFigures)(nil),     // 23: porpoise.v1.TimerFigures
+	(*QueueFigures)(nil),     // 24: porpoise.v1.QueueFigures
+	(*ScheduleFigures)(nil),  // 25: porpoise.v1.ScheduleFigures
+	(*Change)(nil),           // 26: porpoise.v1.Change
+	(*LogQuery)(nil),         // 27: porpoise.v1.LogQuery
+	(*LogSearch)(nil),        // 28: porpoise.v1.LogSearch
+	(*LogAnswer)(nil),        // 29: porpoise.v1.LogAnswer
+	(*WorkerFigures)(nil),    // 30: porpoise.v1.WorkerFigures
+	(*HeartbeatFigures)(nil), // 31: porpoise.v1.HeartbeatFigures
+	(*LogGap)(nil),           // 32: porpoise.v1.LogGap
+	(*LogFound)(nil),         // 33: porpoise.v1.LogFound
+	(*LogHit)(nil),           // 34: porpoise.v1.LogHit
+	(*JoinRequest)(nil),      // 35: porpoise.v1.JoinRequest
+	(*JoinResponse)(nil),     // 36: porpoise.v1.JoinResponse
+	nil,                      // 37: porpoise.v1.Hello.LabelsEntry
+	nil,                      // 38: porpoise.v1.Report.OutputsEntry
+	nil,                      // 39: porpoise.v1.Dispatch.EnvEntry
+	nil,                      // 40: porpoise.v1.Secrets.EnvEntry
 }
 var file_porpoise_proto_depIdxs = []int32{
 	2,  // 0: porpoise.v1.WorkerMessage.hello:type_name -> porpoise.v1.Hello
 	4,  // 1: porpoise.v1.WorkerMessage.reports:type_name -> porpoise.v1.Report
 	5,  // 2: porpoise.v1.WorkerMessage.tick:type_name -> porpoise.v1.Tick
 	3,  // 3: porpoise.v1.Hello.running:type_name -> porpoise.v1.Running
-	35, // 4: porpoise.v1.Hello.labels:type_name -> porpoise.v1.Hello.LabelsEntry
+	37, // 4: porpoise.v1.Hello.labels:type_name -> porpoise.v1.Hello.LabelsEntry
 	0,  // 5: porpoise.v1.Running.attempt:type_name -> porpoise.v1.AttemptID
 	0,  // 6: porpoise.v1.Report.attempt:type_name -> porpoise.v1.AttemptID
-	36, // 7: porpoise.v1.Report.outputs:type_name -> porpoise.v1.Report.OutputsEntry
+	38, // 7: porpoise.v1.Report.outputs:type_name -> porpoise.v1.Report.OutputsEntry
 	3,  // 8: porpoise.v1.Tick.running:type_name -> porpoise.v1.Running
 	7,  // 9: porpoise.v1.MasterMessage.welcome:type_name -> porpoise.v1.Welcome
 	8,  // 10: porpoise.v1.MasterMessage.dispatches:type_name -> porpoise.v1.Dispatch
@@ -3274,45 +3542,47 @@ var file_porpoise_proto_depIdxs = []int32{
 	14, // 13: porpoise.v1.MasterMessage.tick:type_name -> porpoise.v1.TickReply
 	16, // 14: porpoise.v1.MasterMessage.waiting:type_name -> porpoise.v1.Waiting
 	0,  // 15: porpoise.v1.Dispatch.attempt:type_name -> porpoise.v1.AttemptID
-	37, // 16: porpoise.v1.Dispatch.env:type_name -> porpoise.v1.Dispatch.EnvEntry
+	39, // 16: porpoise.v1.Dispatch.env:type_name -> porpoise.v1.Dispatch.EnvEntry
 	11, // 17: porpoise.v1.Dispatch.secrets:type_name -> porpoise.v1.Secrets
 	9,  // 18: porpoise.v1.Dispatch.files:type_name -> porpoise.v1.Files
 	10, // 19: porpoise.v1.Files.inputs:type_name -> porpoise.v1.Input
-	38, // 20: porpoise.v1.Secrets.env:type_name -> porpoise.v1.Secrets.EnvEntry
+	40, // 20: porpoise.v1.Secrets.env:type_name -> porpoise.v1.Secrets.EnvEntry
 	0,  // 21: porpoise.v1.Kill.attempt:type_name -> porpoise.v1.AttemptID
 	15, // 22: porpoise.v1.TickReply.verdicts:type_name -> porpoise.v1.Verdict
 	0,  // 23: porpoise.v1.Verdict.attempt:type_name -> porpoise.v1.AttemptID
 	0,  // 24: porpoise.v1.ArtifactPart.attempt:type_name -> porpoise.v1.AttemptID
 	0,  // 25: porpoise.v1.ArtifactQuery.attempt:type_name -> porpoise.v1.AttemptID
 	10, // 26: porpoise.v1.ArtifactQuery.input:type_name -> porpoise.v1.Input
-	24, // 27: porpoise.v1.Committed.changes:type_name -> porpoise.v1.Change
+	26, // 27: porpoise.v1.Committed.changes:type_name -> porpoise.v1.Change
 	22, // 28: porpoise.v1.Committed.figures:type_name -> porpoise.v1.MasterFigures
 	20, // 29: porpoise.v1.Committed.hint:type_name -> porpoise.v1.Hint
-	23, // 30: porpoise.v1.MasterFigures.schedules:type_name -> porpoise.v1.ScheduleFigures
-	0,  // 31: porpoise.v1.LogQuery.attempt:type_name -> porpoise.v1.AttemptID
-	26, // 32: porpoise.v1.LogQuery.search:type_name -> porpoise.v1.LogSearch
-	30, // 33: porpoise.v1.LogAnswer.gap:type_name -> porpoise.v1.LogGap
-	31, // 34: porpoise.v1.LogAnswer.found:type_name -> porpoise.v1.LogFound
-	28, // 35: porpoise.v1.LogAnswer.figures:type_name -> porpoise.v1.WorkerFigures
-	29, // 36: porpoise.v1.WorkerFigures.heartbeat:type_name -> porpoise.v1.HeartbeatFigures
-	32, // 37: porpoise.v1.LogFound.hits:type_name -> porpoise.v1.LogHit
-	1,  // 38: porpoise.v1.Master.Work:input_type -> porpoise.v1.WorkerMessage
-	20, // 39: porpoise.v1.Master.Watch:input_type -> porpoise.v1.Hint
-	33, // 40: porpoise.v1.Master.Join:input_type -> porpoise.v1.JoinRequest
-	17, // 41: porpoise.v1.Master.KeepArtifacts:input_type -> porpoise.v1.ArtifactPart
-	19, // 42: porpoise.v1.Master.ReadArtifacts:input_type -> porpoise.v1.ArtifactQuery
-	27, // 43: porpoise.v1.Logs.Serve:input_type -> porpoise.v1.LogAnswer
-	6,  // 44: porpoise.v1.Master.Work:output_type -> porpoise.v1.MasterMessage
-	21, // 45: porpoise.v1.Master.Watch:output_type -> porpoise.v1.Committed
-	34, // 46: porpoise.v1.Master.Join:output_type -> porpoise.v1.JoinResponse
-	18, // 47: porpoise.v1.Master.KeepArtifacts:output_type -> porpoise.v1.ArtifactsKept
-	17, // 48: porpoise.v1.Master.ReadArtifacts:output_type -> porpoise.v1.ArtifactPart
-	25, // 49: porpoise.v1.Logs.Serve:output_type -> porpoise.v1.LogQuery
-	44, // [44:50] is the sub-list for method output_type
-	38, // [38:44] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	25, // 30: porpoise.v1.MasterFigures.schedules:type_name -> porpoise.v1.ScheduleFigures
+	24, // 31: porpoise.v1.MasterFigures.queues:type_name -> porpoise.v1.QueueFigures
+	23, // 32: porpoise.v1.MasterFigures.timers:type_name -> porpoise.v1.TimerFigures
+	0,  // 33: porpoise.v1.LogQuery.attempt:type_name -> porpoise.v1.AttemptID
+	28, // 34: porpoise.v1.LogQuery.search:type_name -> porpoise.v1.LogSearch
+	32, // 35: porpoise.v1.LogAnswer.gap:type_name -> porpoise.v1.LogGap
+	33, // 36: porpoise.v1.LogAnswer.found:type_name -> porpoise.v1.LogFound
+	30, // 37: porpoise.v1.LogAnswer.figures:type_name -> porpoise.v1.WorkerFigures
+	31, // 38: porpoise.v1.WorkerFigures.heartbeat:type_name -> porpoise.v1.HeartbeatFigures
+	34, // 39: porpoise.v1.LogFound.hits:type_name -> porpoise.v1.LogHit
+	1,  // 40: porpoise.v1.Master.Work:input_type -> porpoise.v1.WorkerMessage
+	20, // 41: porpoise.v1.Master.Watch:input_type -> porpoise.v1.Hint
+	35, // 42: porpoise.v1.Master.Join:input_type -> porpoise.v1.JoinRequest
+	17, // 43: porpoise.v1.Master.KeepArtifacts:input_type -> porpoise.v1.ArtifactPart
+	19, // 44: porpoise.v1.Master.ReadArtifacts:input_type -> porpoise.v1.ArtifactQuery
+	29, // 45: porpoise.v1.Logs.Serve:input_type -> porpoise.v1.LogAnswer
+	6,  // 46: porpoise.v1.Master.Work:output_type -> porpoise.v1.MasterMessage
+	21, // 47: porpoise.v1.Master.Watch:output_type -> porpoise.v1.Committed
+	36, // 48: porpoise.v1.Master.Join:output_type -> porpoise.v1.JoinResponse
+	18, // 49: porpoise.v1.Master.KeepArtifacts:output_type -> porpoise.v1.ArtifactsKept
+	17, // 50: porpoise.v1.Master.ReadArtifacts:output_type -> porpoise.v1.ArtifactPart
+	27, // 51: porpoise.v1.Logs.Serve:output_type -> porpoise.v1.LogQuery
+	46, // [46:52] is the sub-list for method output_type
+	40, // [40:46] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_porpoise_proto_init() }
@@ -3326,7 +3596,7 @@ func file_porpoise_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_porpoise_proto_rawDesc), len(file_porpoise_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   39,
+			NumMessages:   41,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -34,9 +34,21 @@ type Item struct {
 	ReadyAt          dag.Millis
 	// AvoidWorker is the node that gets the item only while no worker of another one may have it.
 	AvoidWorker string
+	// Instant says that the task ends as it begins: it takes no slot of its worker, and no ask.
+	Instant bool
 }
 
-// Grant is a task given to a worker. It uses up one ask; Core.Refuse brings the ask back.
+// lane is where the item waits within its group.
+func (i *Item) lane() string { return lane(i.Labels, i.Instant) }
+
+func lane(labels dag.Labels, instant bool) string {
+	if instant {
+		return "instant " + labels.String()
+	}
+	return labels.String()
+}
+
+// Grant is a task given to a worker. It uses up one ask, or one leave for an instant task; Core.Refuse brings it back.
 type Grant struct {
 	Item   Item
 	Worker rpc.Process
@@ -46,19 +58,21 @@ type Grant struct {
 // is not safe for concurrent use; Dispatcher is.
 //
 // Invariant: while a worker has an ask left, no group of it has a task queued that the worker may have,
-// unless nothing is given out at all.
+// unless nothing is given out at all; while it has leave for instant tasks, none of those.
 type Core struct {
 	held    bool
 	groups  map[string]*group
 	workers map[rpc.Process]*worker
 }
 
-// group is a worker group. Tasks that ask for different labels wait in different queues, so that an ask looks at no
+// group is a worker group. Tasks that ask for different labels, and instant ones, wait in different queues, so that an ask looks at no
 // task that its worker can't have; its price is one look at each queue, of which there are as many as the
 // waiting tasks name sets of labels.
 type group struct {
-	queues map[string]*queue // by the text of the labels; none is empty
+	queues map[string]*queue // by lane; none is empty
 	ring   []*worker         // its workers; who was offered a task longest ago stands first
+	// offered and given count the tasks that came and went, for as long as the group is known.
+	offered, given int64
 }
 
 type worker struct {
@@ -66,6 +80,16 @@ type worker struct {
 	groups []string
 	labels map[string]string
 	asks   int
+	// leave is how many instant tasks it takes beside those that it asked for.
+	leave int
+}
+
+// left is what the worker still takes of one kind.
+func (w *worker) left(instant bool) *int {
+	if instant {
+		return &w.leave
+	}
+	return &w.asks
 }
 
 // may says that a worker of the group has the labels of an item.
@@ -118,9 +142,7 @@ func (c *Core) serve(names []string) []Grant {
 			continue
 		}
 		for _, w := range slices.Clone(g.ring) {
-			n := w.asks
-			w.asks = 0
-			grants = append(grants, c.Ask(w.Process, n)...)
+			grants = append(grants, c.give(w)...)
 		}
 	}
 	return grants
@@ -128,33 +150,49 @@ func (c *Core) serve(names []string) []Grant {
 
 // Ask adds n asks of a worker and returns the tasks that were waiting for them. An
 // unknown worker's asks are dropped.
-func (c *Core) Ask(who rpc.Process, n int) []Grant {
+func (c *Core) Ask(who rpc.Process, n int) []Grant { return c.more(who, n, false) }
+
+// AskInstant adds leave for n instant tasks of a worker and returns those that were waiting for it. An unknown
+// worker's are dropped.
+func (c *Core) AskInstant(who rpc.Process, n int) []Grant { return c.more(who, n, true) }
+
+func (c *Core) more(who rpc.Process, n int, instant bool) []Grant {
 	w := c.workers[who]
 	if w == nil || n <= 0 {
 		return nil
 	}
+	*w.left(instant) += n
+	return c.give(w)
+}
+
+// give gives a worker what waits for it.
+func (c *Core) give(w *worker) []Grant {
 	if c.held {
-		w.asks += n
 		return nil
 	}
 	var grants []Grant
-	for ; n > 0; n-- {
+	for {
 		q, at := c.first(w)
 		if q == nil {
-			w.asks += n
-			break
+			return grants
 		}
-		grants = append(grants, Grant{Item: c.take(q, at), Worker: who})
+		grants = append(grants, c.hand(w, q, at))
 	}
-	return grants
 }
 
-// first returns the queue, and the place in it, of the first task that a worker may have; nil where there is none.
+// hand gives a worker a task from its place in a queue.
+func (c *Core) hand(w *worker, q *queue, at int) Grant {
+	item := c.take(q, at)
+	*w.left(item.Instant)--
+	return Grant{Item: item, Worker: w.Process}
+}
+
+// first returns the queue, and the place in it, of the first task that a worker may have and still takes; nil where there is none.
 func (c *Core) first(w *worker) (best *queue, at int) {
 	for _, name := range w.groups {
 		g := c.groups[name]
 		for _, q := range g.queues {
-			if !w.may(&q.items[0]) {
+			if !w.may(&q.items[0]) || *w.left(q.items[0].Instant) == 0 {
 				continue
 			}
 			i := g.first(q, w.Node)
@@ -190,8 +228,9 @@ func (g *group) avoids(item *Item, node string) bool {
 // take removes the task at a place of a queue.
 func (c *Core) take(q *queue, at int) Item {
 	item := heap.Remove(q, at).(Item)
+	c.groups[item.Group].given++
 	if len(q.items) == 0 {
-		delete(c.groups[item.Group].queues, item.Labels.String())
+		delete(c.groups[item.Group].queues, item.lane())
 		c.tidy(item.Group)
 	}
 	return item
@@ -214,41 +253,43 @@ func (c *Core) Offer(item Item) (Grant, bool) {
 	g := c.group(item.Group)
 	if !c.held {
 		for i, w := range g.ring {
-			if w.asks > 0 && w.may(&item) && !g.avoids(&item, w.Node) {
-				w.asks--
+			if *w.left(item.Instant) > 0 && w.may(&item) && !g.avoids(&item, w.Node) {
+				*w.left(item.Instant)--
+				g.offered, g.given = g.offered+1, g.given+1
 				g.ring = append(slices.Delete(g.ring, i, i+1), w)
 				return Grant{Item: item, Worker: w.Process}, true
 			}
 		}
 	}
-	labels := item.Labels.String()
-	q := g.queues[labels]
+	lane := item.lane()
+	q := g.queues[lane]
 	if q == nil {
 		q = &queue{place: make(map[Key]int)}
-		g.queues[labels] = q
+		g.queues[lane] = q
 	}
 	if _, queued := q.place[item.Key]; !queued {
+		g.offered++
 		heap.Push(q, item)
 	}
 	return Grant{}, false
 }
 
 // Withdraw takes a task that was offered out of its queue, if it is there.
-func (c *Core) Withdraw(key Key, group string, labels dag.Labels) {
-	g := c.groups[group]
+func (c *Core) Withdraw(item Item) {
+	g := c.groups[item.Group]
 	if g == nil {
 		return
 	}
-	if q := g.queues[labels.String()]; q != nil {
-		if i, ok := q.place[key]; ok {
+	if q := g.queues[item.lane()]; q != nil {
+		if i, ok := q.place[item.Key]; ok {
 			c.take(q, i)
 		}
 	}
 }
 
-// Refuse gives the ask of a grant that was not used back to its worker; the next task
+// Refuse gives what a grant that was not used had used up back to its worker; the next task
 // that waits gets it.
-func (c *Core) Refuse(who rpc.Process) []Grant { return c.Ask(who, 1) }
+func (c *Core) Refuse(who rpc.Process, instant bool) []Grant { return c.more(who, 1, instant) }
 
 // Hold lets asks and tasks wait for one another until Release.
 func (c *Core) Hold() { c.held = true }
@@ -265,19 +306,15 @@ func (c *Core) Release() []Grant {
 	for more := true; more; {
 		more = false
 		for _, w := range workers {
-			if w.asks == 0 {
-				continue
-			}
-			w.asks--
-			if given := c.Ask(w.Process, 1); len(given) > 0 {
-				grants, more = append(grants, given...), true
+			if q, at := c.first(w); q != nil {
+				grants, more = append(grants, c.hand(w, q, at)), true
 			}
 		}
 	}
 	return grants
 }
 
-// Groups returns the groups in which tasks wait for an ask, in the order of their names.
+// Groups returns the groups in which tasks wait, in the order of their names.
 func (c *Core) Groups() []string {
 	var names []string
 	for name, g := range c.groups {
@@ -289,14 +326,14 @@ func (c *Core) Groups() []string {
 	return names
 }
 
-// Waiting returns how many tasks of a group wait that a worker of it may have.
+// Waiting returns how many tasks of a group wait for an ask that a worker of it may have.
 func (c *Core) Waiting(name string, who rpc.Process) int {
 	g, w, n := c.groups[name], c.workers[who], 0
 	if g == nil || w == nil || !slices.Contains(w.groups, name) {
 		return 0
 	}
 	for _, q := range g.queues {
-		if w.may(&q.items[0]) {
+		if first := &q.items[0]; !first.Instant && w.may(first) {
 			n += len(q.items)
 		}
 	}
@@ -318,10 +355,10 @@ func (c *Core) Members(name string, labels dag.Labels) []rpc.Process {
 	return members
 }
 
-// Queued returns how many tasks of a group wait that ask for the same labels.
-func (c *Core) Queued(name string, labels dag.Labels) int {
-	if g := c.groups[name]; g != nil && g.queues[labels.String()] != nil {
-		return len(g.queues[labels.String()].items)
+// Queued returns how many tasks wait where an item does: those of its group that ask for the same labels.
+func (c *Core) Queued(item *Item) int {
+	if g := c.groups[item.Group]; g != nil && g.queues[item.lane()] != nil {
+		return len(g.queues[item.lane()].items)
 	}
 	return 0
 }

@@ -89,7 +89,8 @@ func TestNoAskIsLostOrDoubled(t *testing.T) {
 			groups []string
 			labels dag.Labels
 		}
-		given := map[rpc.Process]int{} // asks that a worker should have left
+		// what a worker should have left: asks, and leave for instant tasks
+		given := map[bool]map[rpc.Process]int{false: {}, true: {}}
 		members := map[rpc.Process]member{}
 		queued := map[Key]Item{}
 		next := 0
@@ -121,7 +122,7 @@ func TestNoAskIsLostOrDoubled(t *testing.T) {
 					t.Fatalf("task %v was granted to the worker that it avoids", g.Item.Key)
 				}
 				delete(queued, g.Item.Key)
-				given[g.Worker]--
+				given[it.Instant][g.Worker]--
 			}
 		}
 		for range rapid.IntRange(1, 80).Draw(t, "steps") {
@@ -129,15 +130,22 @@ func TestNoAskIsLostOrDoubled(t *testing.T) {
 			switch rapid.IntRange(0, 6).Draw(t, "what") {
 			case 0:
 				m := member{rapid.SliceOfNDistinct(rapid.SampledFrom(groups), 1, 3, rapid.ID[string]).Draw(t, "groups"), has.Draw(t, "has")}
-				members[who], given[who] = m, 0
+				members[who], given[false][who], given[true][who] = m, 0, 0
 				take(c.Join(who, m.groups, m.labels))
 			case 1:
 				delete(members, who)
-				delete(given, who)
+				delete(given[false], who)
+				delete(given[true], who)
 				take(c.Leave(who))
 			case 2:
-				if n := rapid.IntRange(1, 3).Draw(t, "asks"); members[who].groups != nil {
-					given[who] += n
+				n, instant := rapid.IntRange(1, 3).Draw(t, "asks"), rapid.Bool().Draw(t, "for instant ones")
+				if members[who].groups == nil {
+					break
+				}
+				given[instant][who] += n
+				if instant {
+					take(c.AskInstant(who, n))
+				} else {
 					take(c.Ask(who, n))
 				}
 			case 3, 4:
@@ -145,6 +153,7 @@ func TestNoAskIsLostOrDoubled(t *testing.T) {
 				it := item(next, rapid.SampledFrom(groups).Draw(t, "group"))
 				it.AvoidWorker = rapid.SampledFrom([]string{"", "", "w0", "w1"}).Draw(t, "avoid")
 				it.Labels = wants.Draw(t, "wants")
+				it.Instant = rapid.Bool().Draw(t, "instant")
 				grant, ok := c.Offer(it)
 				queued[it.Key] = it
 				if ok {
@@ -152,15 +161,16 @@ func TestNoAskIsLostOrDoubled(t *testing.T) {
 				}
 			case 5:
 				for key, it := range queued {
-					c.Withdraw(key, it.Group, maps.Clone(it.Labels))
+					it.Labels = maps.Clone(it.Labels)
+					c.Withdraw(it)
 					delete(queued, key)
 					break
 				}
 			case 6:
-				given[who] -= c.Recall(who, rapid.IntRange(1, 2).Draw(t, "recall"))
+				given[false][who] -= c.Recall(who, rapid.IntRange(1, 2).Draw(t, "recall"))
 			}
 			for who := range members {
-				asks := given[who]
+				asks := given[false][who]
 				if got := c.Asks(who); got != asks || asks < 0 {
 					t.Fatalf("asks of %v = %d, want %d", who, got, asks)
 				}
@@ -169,9 +179,11 @@ func TestNoAskIsLostOrDoubled(t *testing.T) {
 					if !may(who, it) {
 						continue
 					}
-					waiting[it.Group]++
-					if asks > 0 && !avoided(who, it) {
-						t.Fatalf("task %v of %s with %v waits while %v asks", key, it.Group, it.Labels, who)
+					if !it.Instant {
+						waiting[it.Group]++
+					}
+					if given[it.Instant][who] > 0 && !avoided(who, it) {
+						t.Fatalf("task %v of %s with %v (instant: %t) waits while %v asks", key, it.Group, it.Labels, it.Instant, who)
 					}
 				}
 				for _, name := range groups {

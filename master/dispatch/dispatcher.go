@@ -3,7 +3,6 @@ package dispatch
 import (
 	"sync"
 
-	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/internal/rpc"
 )
 
@@ -102,21 +101,26 @@ func (d *Dispatcher) given(grants []Grant) []Grant {
 }
 
 // Ask adds n asks of a worker and delivers the tasks that waited for them.
-func (d *Dispatcher) Ask(who rpc.Process, n int) {
+func (d *Dispatcher) Ask(who rpc.Process, n int) { d.more(who, n, false) }
+
+// AskInstant adds leave for n instant tasks of a worker and delivers those that waited for it.
+func (d *Dispatcher) AskInstant(who rpc.Process, n int) { d.more(who, n, true) }
+
+// Refuse gives what an unused grant had used up back to its worker.
+func (d *Dispatcher) Refuse(who rpc.Process, instant bool) { d.more(who, 1, instant) }
+
+func (d *Dispatcher) more(who rpc.Process, n int, instant bool) {
 	d.mu.Lock()
 	if d.stopped {
 		d.mu.Unlock()
 		return
 	}
-	grants := d.core.Ask(who, n)
+	grants := d.core.more(who, n, instant)
 	d.mu.Unlock()
 	for _, grant := range grants {
 		d.Deliver(grant)
 	}
 }
-
-// Refuse gives an unused grant's ask back to its worker.
-func (d *Dispatcher) Refuse(who rpc.Process) { d.Ask(who, 1) }
 
 // Recall takes back up to n unused asks and returns how many there were.
 func (d *Dispatcher) Recall(who rpc.Process, n int) int {
@@ -135,9 +139,9 @@ func (d *Dispatcher) Offer(item Item) (Grant, bool) {
 	}
 	grant, ok := d.core.Offer(item)
 	var notices []Notice
-	if !ok {
+	if !ok && !item.Instant {
 		// The first that waits is news; so is each doubling, for workers that came in between.
-		if count := d.core.Queued(item.Group, item.Labels); count&(count-1) == 0 {
+		if count := d.core.Queued(&item); count&(count-1) == 0 {
 			notices = d.notices(item.Group, d.core.Members(item.Group, item.Labels)...)
 		}
 	}
@@ -163,8 +167,8 @@ func (d *Dispatcher) Remind() {
 }
 
 // Withdraw takes a task that was offered out of its queue, if it is there.
-func (d *Dispatcher) Withdraw(key Key, group string, labels dag.Labels) {
+func (d *Dispatcher) Withdraw(item Item) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.core.Withdraw(key, group, labels)
+	d.core.Withdraw(item)
 }

@@ -30,11 +30,13 @@ type actor struct {
 	places   map[int]bool
 	asks     map[int]int64
 	recalled map[int]bool // ready tasks that have asked for what is kept; true: there was nothing
-	restored bool         // actions still due must be asked for before the first mail
-	woken    bool         // it had been evicted: nothing is to be written only because it is back
-	done     *commit      // what the last commit gave, to be followed up by the next stepper
-	turn     *commit      // the turn that is being stepped, until it is on its way
-	taken    []mail       // the mail of that turn which is not stepped yet
+	// beginning is set until its first commit where that commit claims it.
+	beginning *beginning
+	restored  bool    // actions still due must be asked for before the first mail
+	woken     bool    // it had been evicted: nothing is to be written only because it is back
+	done      *commit // what the last commit gave, to be followed up by the next stepper
+	turn      *commit // the turn that is being stepped, until it is on its way
+	taken     []mail  // the mail of that turn which is not stepped yet
 
 	mu     sync.Mutex // guards what follows
 	phase  phase
@@ -71,6 +73,7 @@ type mail struct {
 	recalled *recalled
 	// assigned says that the input is an Assign whose worker gets its ask back if it is not used.
 	assigned bool
+	instant  bool // what it was given is for a task that takes no slot
 }
 
 // post puts a mail into an instance's mailbox and queues the instance. It returns false if the
@@ -178,3 +181,6 @@ func (q *runQueue) close() {
 	q.mu.Unlock()
 	q.some.Broadcast()
 }
+
+// instant says that a task ends as it begins, and takes no slot of its worker.
+func (a *actor) instant(task int) bool { return dag.Instant(a.plan.Definition.Tasks[task].Type) }

@@ -57,8 +57,8 @@ func (e *Engine) admissible(c *sql.Claimed) (a *actor, begin bool, err error) {
 	return e.load(c)
 }
 
-// insert puts an actor into memory and queues its first turn.
-func (e *Engine) insert(a *actor, begin bool, controls []sql.ControlRow, tally *Tally) {
+// insert puts an actor into memory and queues its first turn. It returns false where its instance is there already.
+func (e *Engine) insert(a *actor, begin bool, controls []sql.ControlRow, tally *Tally) bool {
 	var first []mail
 	if begin {
 		first = append(first, mail{input: dag.Begin{}})
@@ -74,7 +74,7 @@ func (e *Engine) insert(a *actor, begin bool, controls []sql.ControlRow, tally *
 	// a lower epoch has been released by its last commit and only has yet to notice.
 	if old := e.actors[a.in.ID]; e.closed || old != nil && old.epoch >= a.epoch {
 		e.mu.Unlock()
-		return
+		return false
 	}
 	e.nodes.forget(a.in.ID)
 	e.actors[a.in.ID] = a
@@ -98,6 +98,7 @@ func (e *Engine) insert(a *actor, begin bool, controls []sql.ControlRow, tally *
 	if len(ends) > 0 {
 		e.children.add(nil, ends)
 	}
+	return true
 }
 
 // restoreRef indexes an attempt that an earlier owner had dispatched. If its worker's process is linked,

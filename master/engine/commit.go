@@ -105,12 +105,16 @@ func (e *Engine) CommitOnce(ctx context.Context) (turns int, away bool) {
 	}()
 	e.batch = e.batch[:0]
 	for _, t := range batch {
-		e.batch = append(e.batch, sql.Transition{
+		next := sql.Transition{
 			Instance: t.actor.in, Plan: t.actor.plan, Epoch: t.actor.epoch,
 			Effects: &t.fx, Release: t.release, At: t.at, Grace: e.KillGrace,
 			Parent: t.actor.parent, By: instanceName(t.actor.in.ID),
 			Backfill: t.actor.backfill,
-		})
+		}
+		if b := t.actor.beginning; b != nil {
+			next.Claim, next.Mark = &b.claim, b.mark
+		}
+		e.batch = append(e.batch, next)
 	}
 	woke, given := false, false
 	for i, err := range e.Store.Commit(ctx, e.batch) {
@@ -140,15 +144,19 @@ func (e *Engine) CommitOnce(ctx context.Context) (turns int, away bool) {
 // settle sends a turn where its result leads; it returns true if the store was away.
 func (e *Engine) settle(t *commit, err error) (away bool) {
 	a := t.actor
+	if a.beginning != nil {
+		return e.settleBeginning(t, err)
+	}
 	switch {
 	case err == nil:
 		a.done = t
 		e.runnable.push(a)
-	case errors.Is(err, sql.ErrNotOwner):
+	case storeRefused(err):
+		e.refused.Add(1)
 		e.log.Info("instance has another owner, dropped", "instance", a.in.ID, "epoch", a.epoch)
 		e.forgetCrashes(a.in.ID)
 		e.drop(a, t)
-	case errors.Is(err, sql.ErrUnavailable), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case storeAway(err):
 		// Memory is ahead of the store, and stays so until the very same turn is written.
 		e.commits.push(t)
 		return true
@@ -165,12 +173,20 @@ func (e *Engine) settle(t *commit, err error) (away bool) {
 	return false
 }
 
+// storeRefused says that another master has the instance.
+func storeRefused(err error) bool { return errors.Is(err, sql.ErrNotOwner) }
+
+// storeAway says that the store did not answer.
+func storeAway(err error) bool {
+	return errors.Is(err, sql.ErrUnavailable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
 // drop forgets an instance whose memory is not to be trusted any more: its queued tasks,
 // timers and attempts leave the master, its unused grants go back.
 func (e *Engine) drop(a *actor, t *commit) {
 	if t != nil {
-		for _, worker := range t.granted {
-			e.Dispatcher.Refuse(worker)
+		for _, g := range t.granted {
+			e.Dispatcher.Refuse(g.worker, g.instant)
 		}
 	}
 	if !e.remove(a) {

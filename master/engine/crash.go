@@ -27,6 +27,10 @@ func (e *Engine) crashed(a *actor, cause any, stack []byte) {
 	e.log.Error("instance made the engine panic", "instance", a.in.ID, "count", count, "panic", fmt.Sprint(cause), "stack", string(stack))
 	turn := a.turn
 	a.turn = nil
+	if a.beginning != nil {
+		e.failBeginning(a, turn)
+		return
+	}
 	e.drop(a, turn)
 	for _, m := range a.taken {
 		e.refuse(m)
@@ -42,7 +46,7 @@ func (e *Engine) crashed(a *actor, cause any, stack []byte) {
 // refuse gives an ask that came with a mail back to its worker.
 func (e *Engine) refuse(m mail) {
 	if assign, ok := m.input.(dag.Assign); ok && m.assigned {
-		e.Dispatcher.Refuse(rpc.Process{Node: assign.Worker, Incarnation: assign.Incarnation})
+		e.Dispatcher.Refuse(rpc.Process{Node: assign.Worker, Incarnation: assign.Incarnation}, m.instant)
 	}
 }
 

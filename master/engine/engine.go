@@ -81,6 +81,7 @@ type Work struct {
 	TaskPriority     dag.Priority
 	ReadyAt          dag.Millis
 	AvoidWorker      string // the node that it goes to only where no other may have it; empty for none
+	Instant          bool   // it ends as it begins, and takes no slot of its worker
 }
 
 // Dispatcher matches ready tasks with asking workers. A task that Offer does not place
@@ -88,7 +89,7 @@ type Work struct {
 type Dispatcher interface {
 	Offer(work Work) (rpc.Process, bool)
 	Withdraw(work Work)
-	Refuse(worker rpc.Process)
+	Refuse(worker rpc.Process, instant bool)
 }
 
 // Links carries messages to workers; without a link a message is dropped, and the
@@ -179,6 +180,8 @@ type Engine struct {
 	recalls    *recallQueue     // ready tasks that ask for what is kept
 	batch      []sql.Transition // CommitOnce's own
 	away       atomic.Bool      // the store did not answer since the last Verify
+	written    atomic.Int64     // turns
+	refused    atomic.Int64     // turns of instances that another master had taken over
 }
 
 // New returns an engine without instances.
@@ -269,18 +272,22 @@ func (e *Engine) Held() int {
 	return len(e.actors) + len(e.evicted)
 }
 
+// Turns returns how many turns of instances this engine has written, and how many the store refused since another
+// master had taken the instance over: what would have been done twice.
+func (e *Engine) Turns() (written, refused int64) { return e.written.Load(), e.refused.Load() }
+
 // Room returns how many more instances may be admitted.
 func (e *Engine) Room() int { return max(0, e.Limit-e.Running()) }
 
 // Assign brings a worker for a task that had been queued. If the task is not ready any
-// more, the dispatcher gets the ask back.
-func (e *Engine) Assign(instance int64, task int, worker rpc.Process) {
+// more, the dispatcher gets the worker back.
+func (e *Engine) Assign(instance int64, task int, worker rpc.Process, instant bool) {
 	given := e.post(instance, mail{
 		input:    dag.Assign{Task: task, Worker: worker.Node, Incarnation: worker.Incarnation, Token: e.Token()},
-		assigned: true,
+		assigned: true, instant: instant,
 	})
 	if !given {
-		e.Dispatcher.Refuse(worker)
+		e.Dispatcher.Refuse(worker, instant)
 	}
 }
 

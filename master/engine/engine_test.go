@@ -81,8 +81,8 @@ func (b *bench) Offer(w Work) (rpc.Process, bool) {
 	return rpc.Process{Node: "w1", Incarnation: "x"}, !b.idle
 }
 
-func (b *bench) Withdraw(Work)      {}
-func (b *bench) Refuse(rpc.Process) { b.refused++ }
+func (b *bench) Withdraw(Work)            {}
+func (b *bench) Refuse(rpc.Process, bool) { b.refused++ }
 func (b *bench) Dispatch(_ rpc.Process, message *rpc.Dispatch) {
 	b.dispatched = append(b.dispatched, message)
 }
@@ -218,13 +218,13 @@ func TestAPanicGivesTheAsksOfItsTurnBack(t *testing.T) {
 	b.idle = true
 	ids := b.start("name: two\ntasks:\n  - {name: a, type: noop}\n  - {name: b, type: noop}\n  - {name: c, type: noop, needs: [a]}\n", 1)
 	asking := rpc.Process{Node: "w1", Incarnation: "x"}
-	b.Assign(ids[0], 0, asking)
+	b.Assign(ids[0], 0, asking, false)
 	b.settle()
 	// In one turn, b uses an ask, and c, which a's end makes ready, brings the dispatcher down.
 	r := &rpc.Report{Attempt: b.dispatched[0].GetAttempt(), State: string(dag.AttemptSuccess), FinishedAt: b.now.UnixMilli()}
 	answered := 0
 	b.Report(t.Context(), r, func(string, string) { answered++ })
-	b.Assign(ids[0], 1, asking)
+	b.Assign(ids[0], 1, asking, false)
 	b.poison = ids[0]
 	b.StepOne()
 	if b.refused != 1 || answered != 0 || b.Has(ids[0]) {
@@ -253,6 +253,22 @@ func TestDatesAndTheProjectsParametersReachTheWorker(t *testing.T) {
 	env := b.dispatched[0].GetEnv()
 	if env["yesterday"] != "20260328" || env["AT"] != "00:30" || env["system_datetime"] != "20260329003000" || env["region"] != "eu" {
 		t.Errorf("env = %v, want the dates of Berlin, and the region of the project", env)
+	}
+}
+
+func TestPassiveInstancesMakeRoomWhereMemoryIsNearlyFull(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.Limit = 8
+	b.start(patient, 6)
+	b.Evict(b.now)
+	if b.Room() != 2 || b.crowded() {
+		t.Fatalf("with room for %d more something has left", b.Room())
+	}
+	b.start(single, 1)
+	b.Evict(b.now)
+	if b.Room() != 7 || b.Held() != 7 {
+		t.Errorf("there is room for %d, and %d are held, want all but the busy one out of memory", b.Room(), b.Held())
 	}
 }
 

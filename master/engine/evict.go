@@ -14,6 +14,8 @@ const (
 	// instances which wait for hours cost nothing, long enough that one which waits for
 	// seconds is not read again each time.
 	evictAfter = 30 * time.Second
+	// evictShare of the limit must be free: below it passive instances go at once, since commands wait for their places.
+	evictShare = 4
 	// sweepsPerEvict is after how many sweeps passive instances are looked for.
 	sweepsPerEvict = 10
 	// maxWake bounds the instances that one call brings back.
@@ -24,16 +26,23 @@ const (
 // of a task's own, of a wait task, of the whole's time. Their rows keep their owner, and the wheel keeps the moment,
 // which brings them back, as a wish or a report does.
 func (e *Engine) Evict(now time.Time) {
+	after := evictAfter
+	if e.crowded() {
+		after = 0
+	}
 	e.mu.Lock()
 	ids := slices.Sorted(maps.Keys(e.actors))
 	e.mu.Unlock()
 	for _, id := range ids {
-		e.evict(id, now)
+		e.evict(id, now, after)
 	}
 }
 
-// evict does so for one instance if it is passive. Without a timer of its own nothing would bring it back.
-func (e *Engine) evict(id int64, now time.Time) {
+// crowded says that memory is nearly full.
+func (e *Engine) crowded() bool { return e.Room() < e.Limit/evictShare }
+
+// evict does so for one instance if it is passive and has been idle for long enough. Without a timer of its own nothing would bring it back.
+func (e *Engine) evict(id int64, now time.Time, after time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	a := e.actors[id]
@@ -42,7 +51,7 @@ func (e *Engine) evict(id int64, now time.Time) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.phase != idle || now.Sub(a.idleAt) < evictAfter || !passive(a.in) {
+	if a.phase != idle || now.Sub(a.idleAt) < after || !passive(a.in) {
 		return
 	}
 	a.phase = gone

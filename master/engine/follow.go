@@ -11,6 +11,7 @@ import (
 // follow does what a committed turn asks for. It returns false once the instance has
 // left memory.
 func (e *Engine) follow(a *actor, done *commit) bool {
+	e.written.Add(1)
 	for i := range done.fx.Attempts {
 		if attempt := &done.fx.Attempts[i]; attempt.State.Final() {
 			e.nodes.end(a.in.ID, attempt.Task, attempt.Number)
@@ -86,7 +87,7 @@ func (e *Engine) send(a *actor, attempt dag.Attempt, message *rpc.Dispatch, err 
 			Task: attempt.Task, Number: attempt.Number, Token: attempt.Token, State: dag.AttemptFailed,
 			Reason: whyNot(err), Message: err.Error(), FinishedAt: attempt.DispatchedAt,
 		}})
-		e.Dispatcher.Refuse(rpc.Process{Node: attempt.Worker, Incarnation: attempt.Incarnation})
+		e.Dispatcher.Refuse(rpc.Process{Node: attempt.Worker, Incarnation: attempt.Incarnation}, a.instant(attempt.Task))
 		return
 	}
 	e.nodes.add(ref{

@@ -191,7 +191,7 @@ func TestTheSizeOfAGroupHoldsAtOnce(t *testing.T) {
 	c.want("with none to give", c.tasks("a", ids...), "ready ready ready ready")
 	g := c.group(2)
 	c.want("with two", c.tasks("a", ids...), "dispatched dispatched ready ready")
-	c.must(c.store.ForceTask(t.Context(), g.ID, ids[3], 0))
+	c.must(c.store.ForceTask(t.Context(), sql.Force{GroupID: g.ID, InstanceID: ids[3], By: "ann"}))
 	c.rest()
 	c.want("one by force", c.tasks("a", ids...), "dispatched dispatched ready dispatched")
 	c.group(1)

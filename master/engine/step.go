@@ -68,12 +68,18 @@ func (e *Engine) advance(a *actor) {
 type commit struct {
 	actor   *actor
 	fx      dag.Effects
-	granted []rpc.Process // asks used by the attempts in fx
+	granted []granted // what the attempts in fx have used up
 	replies []reply
 	opened  []*opened // attempts whose secrets have come
 	at      dag.Millis
 	release bool
 	tries   int
+}
+
+// granted is a worker that was given for a task.
+type granted struct {
+	worker  rpc.Process
+	instant bool
 }
 
 // reply is an answer that waits for the commit, even one that says stale: what made the
@@ -95,6 +101,8 @@ func (e *Engine) step(a *actor, mails []mail) *commit {
 	now := dag.MillisOf(e.Now())
 	turn := &commit{actor: a, at: now}
 	a.turn, a.taken = turn, mails
+	// Written even if nothing changed: it is what makes the instance this master's.
+	turn.fx.Changed = a.beginning != nil
 	if a.restored {
 		a.restored = false
 		turn.fx.Actions = a.in.Pending(now)
@@ -124,9 +132,9 @@ func (e *Engine) step(a *actor, mails []mail) *commit {
 		if assign, ok := m.input.(dag.Assign); ok && m.assigned {
 			worker := rpc.Process{Node: assign.Worker, Incarnation: assign.Incarnation}
 			if fx.Stale {
-				e.Dispatcher.Refuse(worker)
+				e.Dispatcher.Refuse(worker, m.instant)
 			} else {
-				turn.granted = append(turn.granted, worker)
+				turn.granted = append(turn.granted, granted{worker, m.instant})
 			}
 		}
 		if m.answer != nil {
@@ -157,7 +165,8 @@ func (e *Engine) place(a *actor, turn *commit) {
 				e.launch(a, turn, action.Task)
 				continue
 			}
-			worker, ok := e.Dispatcher.Offer(e.work(a, action.Task))
+			work := e.work(a, action.Task)
+			worker, ok := e.Dispatcher.Offer(work)
 			if !ok {
 				continue
 			}
@@ -165,10 +174,10 @@ func (e *Engine) place(a *actor, turn *commit) {
 				Task: action.Task, Worker: worker.Node, Incarnation: worker.Incarnation, Token: e.Token(),
 			}, turn.at)
 			if fx.Stale {
-				e.Dispatcher.Refuse(worker)
+				e.Dispatcher.Refuse(worker, work.Instant)
 				continue
 			}
-			turn.granted = append(turn.granted, worker)
+			turn.granted = append(turn.granted, granted{worker, work.Instant})
 			turn.fx.Add(fx)
 		case dag.Dequeue:
 			e.Dispatcher.Withdraw(e.work(a, action.Task))
@@ -188,7 +197,7 @@ func (e *Engine) work(a *actor, task int) Work {
 	return Work{
 		Instance: a.in.ID, Task: task, Group: a.in.GroupOf(task), Labels: def.WorkerLabels,
 		InstancePriority: a.in.Priority, TaskPriority: def.Priority,
-		ReadyAt: a.in.Tasks[task].ReadyAt, AvoidWorker: a.in.Tasks[task].AvoidWorker,
+		ReadyAt: a.in.Tasks[task].ReadyAt, AvoidWorker: a.in.Tasks[task].AvoidWorker, Instant: a.instant(task),
 	}
 }
 

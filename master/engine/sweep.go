@@ -21,7 +21,7 @@ func (e *Engine) sweeper(ctx context.Context) error {
 		case <-tick.C:
 		}
 		e.guard("sweep", func() { e.Sweep(e.Now()) })
-		if n%sweepsPerEvict == 0 {
+		if n%sweepsPerEvict == 0 || e.crowded() {
 			e.guard("evict", func() { e.Evict(e.Now()) })
 		}
 	}

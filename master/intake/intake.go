@@ -3,11 +3,18 @@
 // master without room lends its commands to the others. It owns no state that
 // matters: a claim is one transaction in the store, which one master wins. A hint from
 // an apiserver makes it look at once; a slow poll finds what no hint told of.
+//
+// A command that came while this master had its slot can't have brought another master down: it is claimed by the
+// transaction that begins its instance, which saves a commit. Any other is claimed by a transaction of its own, which
+// counts how often an instance was taken up without ever getting to a commit.
 package intake
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -29,6 +36,10 @@ const (
 	lendAfter = time.Second
 	// maxLent bounds the commands that are lent at a time.
 	maxLent = 200
+	// skew is by how much the clocks of hosts may differ, for what came before this master had a slot.
+	skew = 2 * time.Second
+	// endWait bounds the wait for instances that begin, at the end.
+	endWait = 2 * time.Second
 	// unsureWait is how old a command must be for a master that may not be registered any more: what
 	// it takes, the others take from it as from the dead. If they are there, they are
 	// quicker; if the registry is away for all, commands only wait for so long.
@@ -44,6 +55,8 @@ type Store interface {
 	Lend(ctx context.Context, ids []int64) error
 	// Claim takes commands for their owner; those that another took are left out.
 	Claim(ctx context.Context, claims []sql.Claim) ([]sql.Claimed, error)
+	// Unbegun returns those of the instances that were never begun and have no owner, as Claim would.
+	Unbegun(ctx context.Context, owner string, ids []int64) ([]sql.Claimed, error)
 	// Load returns those of the instances that the owner owns, as Claim would have.
 	Load(ctx context.Context, owner string, ids []int64) ([]sql.Claimed, error)
 }
@@ -63,6 +76,9 @@ type Slots interface {
 type Instances interface {
 	Room() int
 	Admit(claimed []sql.Claimed)
+	// Start claims instances by their first commits, and calls done once, from any goroutine, with an error for each: nil,
+	// sql.ErrNotOwner where it is another's, sql.ErrUnavailable where that is not known, any other where it must be claimed by itself.
+	Start(list []sql.Beginning, done func(errs []error))
 }
 
 // Config is what an Intake needs; every field but the last two is required.
@@ -83,9 +99,17 @@ type Intake struct {
 	log  hclog.Logger
 	hint chan struct{}
 	// Run's own:
-	after   sql.CommandCursor // whose turn it is
-	unknown []int64           // instances whose claim may or may not have been committed
-	full    time.Time         // since when there is no room; zero while there is
+	after sql.CommandCursor // whose turn it is
+	full  time.Time         // since when there is no room; zero while there is
+	since []time.Time       // since when each slot is this master's; zero while it is not
+
+	taken, lost atomic.Int64 // commands
+
+	mu      sync.Mutex         // guards what follows
+	unknown []int64            // instances whose claim may or may not have been committed
+	apart   map[int64]struct{} // instances that can't be claimed by their first commits
+	begins  chan struct{}      // closed once those that begin have begun; nil where none do
+	missed  bool               // somebody wanted a look meanwhile
 }
 
 // New returns an Intake that takes nothing before Run.
@@ -93,7 +117,7 @@ func New(c Config) *Intake {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Intake{Config: c, log: c.Logger.Named("intake"), hint: make(chan struct{}, 1)}
+	return &Intake{Config: c, log: c.Logger.Named("intake"), hint: make(chan struct{}, 1), apart: map[int64]struct{}{}}
 }
 
 // Hint says that a command was written. It never blocks and may be called by any goroutine.
@@ -112,12 +136,12 @@ func (in *Intake) Run(ctx context.Context) error {
 		more, err := in.TakeOnce(ctx)
 		switch {
 		case ctx.Err() != nil:
+			in.settle()
 			return nil
 		case err != nil:
 			in.log.Warn("commands not taken", "error", err)
 			select {
 			case <-ctx.Done():
-				return nil
 			case <-time.After(awayWait):
 			}
 			continue
@@ -126,7 +150,6 @@ func (in *Intake) Run(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return nil
 		case <-in.hint:
 		case <-in.Slots.Changed():
 		case <-poll.C:
@@ -134,9 +157,30 @@ func (in *Intake) Run(ctx context.Context) error {
 	}
 }
 
-// TakeOnce claims one batch; more says that there may be another. Run calls it, and it must not be
-// called beside Run.
+// settle waits for the instances that begin, so that they are in memory and can be handed over.
+func (in *Intake) settle() {
+	in.mu.Lock()
+	begins := in.begins
+	in.mu.Unlock()
+	if begins == nil {
+		return
+	}
+	select {
+	case <-begins:
+	case <-time.After(endWait):
+	}
+}
+
+// TakeOnce claims one batch; more says that there may be another. While instances of an earlier one begin, it does
+// nothing: their end is a hint. Run calls it, and it must not be called beside Run.
 func (in *Intake) TakeOnce(ctx context.Context) (more bool, err error) {
+	in.mu.Lock()
+	begins := in.begins != nil
+	in.missed = begins
+	in.mu.Unlock()
+	if begins {
+		return false, nil
+	}
 	if err := in.resolve(ctx); err != nil {
 		return false, err
 	}
@@ -145,7 +189,12 @@ func (in *Intake) TakeOnce(ctx context.Context) (more bool, err error) {
 	if !ok {
 		return false, nil
 	}
-	defer in.Slots.End()
+	defer func() {
+		if !begins {
+			in.Slots.End()
+		}
+	}()
+	in.held(owned)
 	limit := min(maxClaim, in.Instances.Room())
 	if limit == 0 {
 		return false, in.lend(ctx, owned)
@@ -163,13 +212,114 @@ func (in *Intake) TakeOnce(ctx context.Context) (more bool, err error) {
 		commands = slices.DeleteFunc(commands, func(c sql.Command) bool { return c.CreatedAt > old })
 		next = sql.CommandCursor{} // the next poll looks again
 	}
-	if len(commands) > 0 {
-		if err := in.claim(ctx, commands, epoch); err != nil {
-			return false, err
-		}
+	if len(commands) == 0 && next == (sql.CommandCursor{}) {
+		in.forgetApart() // another master has them by now
+	}
+	fresh, others, err := in.fresh(ctx, commands, epoch)
+	if err == nil && len(others) > 0 {
+		err = in.claim(ctx, others, epoch)
+	}
+	if err != nil {
+		return false, err
 	}
 	in.after = next
-	return next != (sql.CommandCursor{}), nil
+	more = next != (sql.CommandCursor{})
+	if begins = len(fresh) > 0; begins {
+		in.begin(fresh, more)
+		more = false
+	}
+	return more, nil
+}
+
+func (in *Intake) forgetApart() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	clear(in.apart)
+}
+
+// held notes since when each slot is this master's.
+func (in *Intake) held(owned []bool) {
+	if len(in.since) != len(owned) {
+		in.since = make([]time.Time, len(owned))
+	}
+	now := in.Now()
+	for slot, mine := range owned {
+		switch {
+		case !mine:
+			in.since[slot] = time.Time{}
+		case in.since[slot].IsZero():
+			in.since[slot] = now
+		}
+	}
+}
+
+// fresh parts commands into instances that may begin with their claims, and the others.
+func (in *Intake) fresh(ctx context.Context, commands []sql.Command, epoch int64) (fresh []sql.Beginning, others []sql.Command, err error) {
+	young := make(map[int64]sql.Command, len(commands))
+	var ids []int64
+	in.mu.Lock()
+	for _, c := range commands {
+		_, apart := in.apart[c.InstanceID]
+		since := in.since[c.Slot]
+		if c.Kind != sql.CommandStart || c.Lent || apart || since.IsZero() || c.CreatedAt <= dag.MillisOf(since.Add(skew)) {
+			others = append(others, c)
+			continue
+		}
+		young[c.InstanceID] = c
+		ids = append(ids, c.InstanceID)
+	}
+	in.mu.Unlock()
+	if len(ids) == 0 {
+		return nil, others, nil
+	}
+	list, err := in.Store.Unbegun(ctx, in.Owner, ids)
+	if err != nil {
+		return nil, nil, err
+	}
+	fresh = make([]sql.Beginning, len(list))
+	for i, c := range list {
+		fresh[i] = sql.Beginning{Claimed: c, Claim: sql.Claim{Command: young[c.Instance.ID], Owner: in.Owner, LayoutEpoch: epoch}}
+		delete(young, c.Instance.ID)
+	}
+	for _, id := range ids {
+		if c, left := young[id]; left {
+			others = append(others, c) // begun already: the claim does away with the command
+		}
+	}
+	return fresh, others, nil
+}
+
+// begin hands over instances that begin with their claims. The slots stay as they are until that is over.
+func (in *Intake) begin(fresh []sql.Beginning, more bool) {
+	over := make(chan struct{})
+	in.mu.Lock()
+	in.begins = over
+	in.mu.Unlock()
+	in.Instances.Start(fresh, func(errs []error) {
+		in.mu.Lock()
+		again := in.missed || more
+		for i, err := range errs {
+			switch id := fresh[i].Instance.ID; {
+			case err == nil:
+				in.taken.Add(1)
+				continue
+			case errors.Is(err, sql.ErrNotOwner):
+				in.lost.Add(1)
+			case errors.Is(err, sql.ErrUnavailable):
+				in.unknown = append(in.unknown, id)
+			default:
+				in.apart[id] = struct{}{}
+			}
+			again = true
+		}
+		in.begins = nil
+		in.mu.Unlock()
+		in.Slots.End()
+		close(over)
+		if again {
+			in.Hint()
+		}
+	})
 }
 
 // lend lets the others take what this master has had no room for. It keeps its slots: with
@@ -206,27 +356,42 @@ func (in *Intake) claim(ctx context.Context, commands []sql.Command, epoch int64
 	}
 	// The claim is not cut short by a stop: what was claimed would have to wait for a takeover.
 	claimed, err := in.Store.Claim(context.WithoutCancel(ctx), claims)
-	if err != nil {
-		for _, c := range commands {
+	in.mu.Lock()
+	for _, c := range commands {
+		delete(in.apart, c.InstanceID)
+		if err != nil {
 			in.unknown = append(in.unknown, c.InstanceID)
 		}
+	}
+	in.mu.Unlock()
+	if err != nil {
 		return err
 	}
+	in.taken.Add(int64(len(claimed)))
+	in.lost.Add(int64(len(commands) - len(claimed)))
 	in.Instances.Admit(claimed)
 	return nil
 }
 
+// Counts returns how many commands this intake has taken, and how many another master had taken before it.
+func (in *Intake) Counts() (taken, lost int64) { return in.taken.Load(), in.lost.Load() }
+
 // resolve finds out about claims that ended in an error: their transaction may have been
 // committed all the same.
 func (in *Intake) resolve(ctx context.Context) error {
-	if len(in.unknown) == 0 {
+	in.mu.Lock()
+	unknown := in.unknown
+	in.mu.Unlock()
+	if len(unknown) == 0 {
 		return nil
 	}
-	claimed, err := in.Store.Load(ctx, in.Owner, in.unknown)
+	claimed, err := in.Store.Load(ctx, in.Owner, unknown)
 	if err != nil {
 		return err
 	}
 	in.Instances.Admit(claimed)
-	in.unknown = nil
+	in.mu.Lock()
+	in.unknown = nil // nothing begins meanwhile
+	in.mu.Unlock()
 	return nil
 }

@@ -34,6 +34,8 @@ type table struct {
 	lent     []int64
 	outside  int // claims that nobody had allowed
 	unsure   bool
+	owners   map[int64]bool // instances that somebody has
+	begins   []begins
 }
 
 func (t *table) Commands(_ context.Context, owned []bool, limit int, _ sql.CommandCursor) ([]sql.Command, sql.CommandCursor, error) {
@@ -87,6 +89,42 @@ func (t *table) Claim(_ context.Context, claims []sql.Claim) ([]sql.Claimed, err
 		return nil, err
 	}
 	return out, nil
+}
+
+func (t *table) Unbegun(_ context.Context, owner string, ids []int64) (list []sql.Claimed, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, id := range ids {
+		if !t.owners[id] {
+			list = append(list, sql.Claimed{Instance: sql.InstanceRow{ID: id, Owner: owner, OwnerEpoch: 1}})
+		}
+	}
+	return list, nil
+}
+
+func (t *table) Start(list []sql.Beginning, done func([]error)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.begins = append(t.begins, begins{list, done})
+}
+
+// begins is what the intake has handed over to begin, and what it is told of it.
+type begins struct {
+	list []sql.Beginning
+	done func([]error)
+}
+
+// answer ends what was handed over first, and takes the commands of those that have begun.
+func (t *table) answer(errs ...error) (list []sql.Beginning) {
+	t.mu.Lock()
+	first := t.begins[0]
+	t.begins = t.begins[1:]
+	for i, l := range first.list {
+		t.commands = slices.DeleteFunc(t.commands, func(c sql.Command) bool { return errs[i] == nil && c.ID == l.Claim.Command.ID })
+	}
+	t.mu.Unlock()
+	first.done(errs)
+	return first.list
 }
 
 func (t *table) Load(_ context.Context, _ string, ids []int64) ([]sql.Claimed, error) {
@@ -309,6 +347,117 @@ func TestAClaimWithoutAnAnswerIsLookedUp(t *testing.T) {
 		synctest.Wait()
 		if _, claimed, loaded := store.seen(); len(loaded) != 5 || len(claimed) != 5 {
 			t.Errorf("looked up %v, took up %v, want all 5 instances of the claim", loaded, claimed)
+		}
+	})
+}
+
+// young gives the table commands of this moment.
+func (t *table) young(ids ...int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, id := range ids {
+		t.commands = append(t.commands, sql.Command{ID: id, InstanceID: id, Slot: int(id) % 2, Kind: sql.CommandStart, CreatedAt: dag.MillisOf(time.Now())})
+	}
+}
+
+// beginning is how many instances were handed over to begin, by group.
+func (t *table) beginning() (groups []int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, b := range t.begins {
+		groups = append(groups, len(b.list))
+	}
+	return groups
+}
+
+func TestACommandOfASlotThatIsHeldBeginsWithItsClaim(t *testing.T) {
+	t.Parallel()
+	store := newTable(0)
+	store.epoch = 7
+	drive(t, store, func(in *Intake) {
+		time.Sleep(skew) // to the moment: the hosts' clocks may differ by that
+		store.young(2)
+		in.Hint()
+		synctest.Wait()
+		if _, claimed, _ := store.seen(); len(claimed) != 1 || store.beginning() != nil {
+			t.Errorf("%v were claimed and %v began: a command as old as the hold of its slot is claimed by itself", claimed, store.beginning())
+		}
+		time.Sleep(time.Millisecond)
+		store.young(4, 6, 8)
+		in.Hint()
+		synctest.Wait()
+		// While those begin, the slots stay and nothing else is taken; what came meanwhile is taken after.
+		store.young(10)
+		in.Hint()
+		synctest.Wait()
+		if groups := store.beginning(); !slices.Equal(groups, []int{3}) || store.taking != 1 {
+			t.Fatalf("%v begin, and %d hold the slots; want 3 at once and one", groups, store.taking)
+		}
+		for _, l := range store.answer(nil, nil, nil) {
+			if l.Claim.Owner != "m:1" || l.Claim.LayoutEpoch != 7 || l.Claim.Command.InstanceID != l.Instance.ID {
+				t.Errorf("%+v is the claim of instance %d", l.Claim, l.Instance.ID)
+			}
+		}
+		synctest.Wait()
+		if groups := store.beginning(); !slices.Equal(groups, []int{1}) {
+			t.Fatalf("%v begin, want the one that came meanwhile", groups)
+		}
+		store.answer(nil)
+		synctest.Wait()
+		if taken, lost := in.Counts(); taken != 5 || lost != 0 || store.taking != 0 {
+			t.Errorf("%d taken, %d lost, %d hold the slots; want 5, none and nobody", taken, lost, store.taking)
+		}
+	})
+}
+
+func TestWhatDidNotBeginIsClaimedByItselfOrLookedUp(t *testing.T) {
+	t.Parallel()
+	store := newTable(0)
+	store.owners = map[int64]bool{8: true}
+	drive(t, store, func(in *Intake) {
+		time.Sleep(2 * skew)
+		store.young(2, 4, 6, 8)
+		in.Hint()
+		synctest.Wait()
+		if groups := store.beginning(); !slices.Equal(groups, []int{3}) {
+			t.Fatalf("%v begin, want those that nobody has", groups)
+		}
+		if _, claimed, _ := store.seen(); !slices.Equal(claimed, []int64{8}) {
+			t.Errorf("%v were claimed: the command of an instance with an owner is done away with by a claim", claimed)
+		}
+		store.answer(nil, sql.ErrUnavailable, errors.New("it asks for a place"))
+		store.mu.Lock()
+		store.commands = slices.DeleteFunc(store.commands, func(c sql.Command) bool { return c.ID == 4 }) // it was written
+		store.mu.Unlock()
+		synctest.Wait()
+		if _, claimed, loaded := store.seen(); !slices.Equal(loaded, []int64{4}) || !slices.Equal(claimed, []int64{8, 4, 6}) || store.beginning() != nil {
+			t.Errorf("looked up %v, took %v, and %v begin; want 4 looked up and 6 claimed", loaded, claimed, store.beginning())
+		}
+	})
+}
+
+func TestALeavingIntakeWaitsForWhatBegins(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := newTable(0)
+		store.changed = make(chan struct{}, 1)
+		in := New(Config{Owner: "m:1", Store: store, Slots: store, Instances: store, Logger: hclog.NewNullLogger()})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := false
+		go func() { _ = in.Run(ctx); ended = true }()
+		time.Sleep(2 * skew)
+		store.young(2)
+		in.Hint()
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		if ended {
+			t.Fatal("it ended while an instance began")
+		}
+		store.answer(nil)
+		synctest.Wait()
+		if !ended {
+			t.Error("it goes on although the instance has begun")
 		}
 	})
 }

@@ -28,6 +28,7 @@ type noAsks struct{}
 func (noAsks) Join(rpc.Process, []string, map[string]string) {}
 func (noAsks) Leave(rpc.Process)                             {}
 func (noAsks) Ask(rpc.Process, int)                          {}
+func (noAsks) AskInstant(rpc.Process, int)                   {}
 func (noAsks) Recall(rpc.Process, int) int                   { return 0 }
 
 // newTestLinks serves workers whose messages the test makes.

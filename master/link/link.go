@@ -36,6 +36,7 @@ type Asks interface {
 	Join(worker rpc.Process, groups []string, labels map[string]string)
 	Leave(worker rpc.Process)
 	Ask(worker rpc.Process, n int)
+	AskInstant(worker rpc.Process, n int)
 	Recall(worker rpc.Process, n int) int
 }
 
@@ -226,6 +227,9 @@ func (l *Links) Hear(ctx context.Context, open *Link, message *rpc.WorkerMessage
 	if n := message.GetAsk(); n > 0 {
 		l.Asks.Ask(open.worker, int(min(n, maxAsk)))
 	}
+	if n := message.GetInstants(); n > 0 {
+		l.Asks.AskInstant(open.worker, int(min(n, maxAsk)))
+	}
 	if n := message.GetRecall(); n > 0 {
 		unused := l.Asks.Recall(open.worker, int(min(n, maxAsk)))
 		open.out.add(func(m *rpc.MasterMessage) { m.Unused += int32(unused) })
@@ -239,7 +243,8 @@ func (l *Links) Hear(ctx context.Context, open *Link, message *rpc.WorkerMessage
 // maxAsk bounds what one message may ask for; no worker has that many slots.
 const maxAsk = 100_000
 
-// Dispatch sends an attempt to a process of a worker, if it is linked. It uses one of the worker's asks.
+// Dispatch sends an attempt to a process of a worker, if it is linked. It uses one of the worker's asks, or of its leave
+// for instant tasks.
 func (l *Links) Dispatch(worker rpc.Process, message *rpc.Dispatch) {
 	if open := l.find(worker.Node); open != nil && open.worker == worker {
 		open.out.add(func(m *rpc.MasterMessage) { m.Dispatches = append(m.Dispatches, message) })

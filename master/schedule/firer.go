@@ -28,7 +28,7 @@ const (
 	maxTogether = 250
 	// maxDue bounds the fires of one read, and maxSettled those of one transaction: it must not hold up starts of people.
 	maxDue     = 20_000
-	maxSettled = 500
+	maxSettled = 512 // two statements of as many rows as one takes
 	// lanes are the transactions of one master at the same time: MySQL works on several, SQLite on one after the other.
 	lanes = 2
 	// maxEnds bounds the ends of other workflows of one read.

@@ -402,7 +402,13 @@ func (b *Barrier) settled(now time.Time) bool {
 		return false
 	}
 	members, _ := b.wanted(now)
-	return len(members) > 0 && slices.Equal(members, c.Members)
+	return len(members) > 0 && slices.Equal(members, c.Members) && !b.asked()
+}
+
+// asked says that somebody wishes for another layout than the one that stands.
+func (b *Barrier) asked() bool {
+	c, a := b.standing.Commit, b.standing.Ask
+	return c != nil && a != nil && a.ID != c.Ask
 }
 
 // doubts says that the registry was emptied and not all members are back yet: what is in
@@ -437,7 +443,7 @@ func (b *Barrier) wanted(now time.Time) (members, excluded []Master) {
 			continue
 		}
 		ack := b.standing.Acks[m.Node]
-		if ack.Incarnation == m.Incarnation && ack.Epoch >= epoch && now.Sub(b.outSince[out[i]]) >= readmitWait {
+		if ack.Incarnation == m.Incarnation && ack.Epoch >= epoch && (b.asked() || now.Sub(b.outSince[out[i]]) >= readmitWait) {
 			members = append(members, m)
 			continue
 		}

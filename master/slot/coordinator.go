@@ -41,6 +41,7 @@ type coordinator struct {
 	begun     bool // a PREPARE was written: masters wait for a commit
 	startedAt int64
 	cause     string
+	ask       string // that stood when the PREPARE was made
 	prepare   Prepare
 	commit    Commit
 	out       []Master // who was silent in this rebalance
@@ -171,6 +172,10 @@ func (b *Barrier) raised(m Raised, now time.Time) {
 		Epoch: m.Epoch, Members: members, Excluded: excluded, Revision: b.memberRev, Cause: b.co.cause,
 		Coordinator: b.name(), At: now.UnixMilli(), Try: 1,
 	}
+	b.co.ask = ""
+	if a := b.standing.Ask; a != nil {
+		b.co.ask = a.ID
+	}
 	b.co.acked = map[string]bool{}
 	b.step("prepare", "", fmt.Sprintf("%d members", len(members)), now)
 	b.sendPrepare()
@@ -278,6 +283,7 @@ func (b *Barrier) sendCommit(now time.Time) {
 	c.commit = Commit{
 		Epoch: c.prepare.Epoch, Members: c.prepare.Members, Excluded: c.prepare.Excluded, Cause: c.cause, Coordinator: b.name(),
 		Owners: Map(b.cfg.Slots, c.prepare.Members), StartedAt: c.startedAt, At: now.UnixMilli(), Restarts: c.restarts, Steps: c.steps,
+		Ask: c.ask,
 	}
 	c.commit.Moved = moved(b.standing.Commit, &c.commit)
 	c.phase, c.retryAt = committing, time.Time{}
@@ -315,7 +321,11 @@ func (b *Barrier) why(now time.Time) string {
 	case p != nil && (c == nil || p.Epoch > c.Epoch):
 		return fmt.Sprintf("the rebalance of %s was not finished", p.Coordinator)
 	case c != nil:
-		return change(c.Members, members)
+		words := change(c.Members, members)
+		if b.asked() {
+			words = strings.TrimPrefix(words+", asked for by "+b.standing.Ask.By, ", ")
+		}
+		return words
 	}
 	return "no layout stands"
 }

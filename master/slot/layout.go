@@ -17,6 +17,7 @@ const (
 	PrepareKey = Folder + "/prepare"
 	CommitKey  = Folder + "/commit"
 	AckFolder  = Folder + "/ack"
+	AskKey     = Folder + "/ask"
 )
 
 const (
@@ -51,6 +52,14 @@ type Ack struct {
 	At          int64  `json:"at"`
 }
 
+// Ask is somebody's wish that the masters agree anew, though their list has not changed: whoever was left out and has
+// answered since is let in at once. There is one, the newest; it stays when it is answered.
+type Ask struct {
+	ID string `json:"id"`
+	By string `json:"by"`
+	At int64  `json:"at"` // UTC milliseconds
+}
+
 // Commit is a layout in force.
 type Commit struct {
 	Epoch    int64    `json:"epoch"`
@@ -67,6 +76,8 @@ type Commit struct {
 	// Restarts counts the epochs that were given up on the way to this one.
 	Restarts int    `json:"restarts"`
 	Steps    []Step `json:"steps"`
+	// Ask is the id of the newest ask that this layout answers.
+	Ask string `json:"ask,omitempty"`
 }
 
 // Step is one thing that happened in a rebalance.
@@ -131,6 +142,7 @@ type Standing struct {
 	// CommitRevision is that of the commit's key; 0 while there is none.
 	CommitRevision int64
 	Acks           map[string]Ackd // by node
+	Ask            *Ask
 	Revision       int64
 	Wiped          bool
 }
@@ -156,6 +168,14 @@ func Read(listing registry.Listing, n int) (Standing, error) {
 			}
 			if err == nil {
 				st.Prepare = p
+			}
+		case e.Key == AskKey:
+			a := &Ask{}
+			if err = json.Unmarshal(e.Value, a); err == nil && a.ID == "" {
+				err = errors.New("no id")
+			}
+			if err == nil {
+				st.Ask = a
 			}
 		case e.Key == CommitKey:
 			st.CommitRevision = e.ModRevision // a commit that is damaged is written over

@@ -36,6 +36,7 @@ type world struct {
 	prepare  *Prepare
 	commit   *Commit
 	commitAt int64 // revision
+	ask      *Ask
 	acks     map[string]Ackd
 	ackOf    map[string]*life
 	holder   *life
@@ -296,6 +297,10 @@ func (w *world) picture() (Members, Standing) {
 		c := *w.commit
 		st.Commit = &c
 	}
+	if w.ask != nil {
+		a := *w.ask
+		st.Ask = &a
+	}
 	maps.Copy(st.Acks, w.acks)
 	return m, st
 }
@@ -323,7 +328,7 @@ func (w *world) wipe() {
 	w.wipes++
 	w.revision, w.commitAt = 1, 0
 	w.members, w.acks, w.ackOf = map[string]*life{}, map[string]Ackd{}, map[string]*life{}
-	w.prepare, w.commit, w.holder, w.queue = nil, nil, nil, nil
+	w.prepare, w.commit, w.ask, w.holder, w.queue = nil, nil, nil, nil, nil
 	for _, l := range w.all {
 		if l.dead {
 			continue

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/porpoise/porpoise/internal/egress"
 	"github.com/porpoise/porpoise/internal/failpoint"
 	"github.com/porpoise/porpoise/internal/guard"
+	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -231,12 +233,14 @@ func (r *Ringer) saved(results []sql.TimerResult, dropped int) {
 
 // Counts are what a Ringer has done since it was made.
 type Counts struct {
-	Planned                    int64 // tasks
-	Called                     int64 // tries
-	Succeeded, Retried, Failed int64 // tries, by what they led to
-	Again                      int64 // tries of tasks whose last try's end nobody knows
-	Dropped                    int64 // results that counted nothing, since another master had claimed the task
-	LateMS, WorstMS            int64 // of first tries: their sum, and the worst
+	Planned                    int64   // tasks
+	Called                     int64   // tries
+	Succeeded, Retried, Failed int64   // tries, by what they led to
+	Again                      int64   // tries of tasks whose last try's end nobody knows
+	Dropped                    int64   // results that counted nothing, since another master had claimed the task
+	LateMS, WorstMS            int64   // of first tries: their sum, and the worst
+	Late                       []int64 // of first tries, by rpc.LateBounds, and what is beyond
+	UnderWay                   int     // tasks that are claimed and have no result yet
 }
 
 func (c *Counts) called(result *sql.TimerResult) {
@@ -254,6 +258,12 @@ func (c *Counts) called(result *sql.TimerResult) {
 		late := lateMS(result.CalledAt, result.PlannedAt)
 		c.LateMS += late
 		c.WorstMS = max(c.WorstMS, late)
+		bounds := rpc.LateBounds()
+		if c.Late == nil {
+			c.Late = make([]int64, len(bounds)+1)
+		}
+		i, _ := slices.BinarySearch(bounds, time.Duration(late)*time.Millisecond)
+		c.Late[i]++
 	}
 }
 
@@ -263,7 +273,9 @@ func lateMS(at, planned dag.Millis) int64 { return max(0, int64(at-planned)) }
 func (r *Ringer) Counts() Counts {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.counts
+	out := r.counts
+	out.Late, out.UnderWay = slices.Clone(out.Late), r.ready.total
+	return out
 }
 
 func (r *Ringer) count(change func(*Counts)) {

@@ -24,8 +24,8 @@ const (
 	maxWaiting = 50_000
 	// maxChanges bounds one message.
 	maxChanges = 5_000
-	// figuresEvery is how often an apiserver hears how the master is doing.
-	figuresEvery = 5 * time.Second
+	// figuresEvery is how often an apiserver hears how the master is doing: as often as people are shown it.
+	figuresEvery = time.Second
 )
 
 // Hints hears of rows that were written.

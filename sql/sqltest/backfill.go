@@ -140,6 +140,12 @@ func aBackfillRunsItsDates(t *testing.T, b *bench) {
 	if list, _, err := b.Backfills(b.ctx, b.workflow.ID, sql.Page{}); err != nil || len(list) != 1 || list[0].Dates[backfill.DateSuccess] != 2 {
 		t.Errorf("listed %+v, %v", list, err)
 	}
+	if list, next, err := b.ProjectBackfills(b.ctx, b.project.ID, sql.Page{Limit: 1}); err != nil || len(list) != 1 || next != "" || list[0].ID != f.ID || list[0].Workflow != "Daily" {
+		t.Errorf("of the project %+v, %q, %v", list, next, err)
+	}
+	if list, _, err := b.ProjectBackfills(b.ctx, b.project.ID+1, sql.Page{}); err != nil || len(list) != 0 {
+		t.Errorf("of another project %+v, %v", list, err)
+	}
 	b.must(b.DeleteWorkflow(b.ctx, b.workflow.ID))
 }
 

@@ -108,6 +108,20 @@ func textsStayByteForByte(t *testing.T, b *bench) {
 			t.Errorf("the %s store gives another text: %d and %d bytes of %d", name, len(v.Text), len(d.Text), len(text))
 		}
 	}
+	if _, err := b.Cases(b.ctx, w.ID); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("test cases before any: %v, want ErrNotFound", err)
+	}
+	for seen, text := range []string{"one", "two"} {
+		if c, err := b.PutCases(b.ctx, sql.Cases{WorkflowID: w.ID, Text: text, UpdatedBy: "ann"}, int64(seen)); err != nil || c.Revision != int64(seen)+1 {
+			t.Errorf("keep test cases: %+v, %v", c, err)
+		}
+	}
+	if _, err := b.PutCases(b.ctx, sql.Cases{WorkflowID: w.ID, Text: "late"}, 1); !errors.Is(err, sql.ErrStale) {
+		t.Errorf("keep test cases late: %v, want ErrStale", err)
+	}
+	if c, err := b.Cases(b.ctx, w.ID); err != nil || c.Text != "two" || c.UpdatedBy != "ann" {
+		t.Errorf("test cases %+v, %v", c, err)
+	}
 	b.must(b.PutLayout(b.ctx, sql.Layout{WorkflowID: w.ID, Layout: `{"a":[1,2]}`}))
 	b.must(b.PutLayout(b.ctx, sql.Layout{WorkflowID: w.ID, Layout: `{"a":[3,4]}`}))
 	if l, err := b.Layout(b.ctx, w.ID); err != nil || l.Layout != `{"a":[3,4]}` {

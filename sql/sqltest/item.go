@@ -75,6 +75,10 @@ func itemsOutliveTheirMaster(t *testing.T, b *bench) {
 	if rows, _, err := b.Tasks(b.ctx, o.ID, sql.Page{Limit: 10}); err != nil || rows[0].ItemCount != 500 {
 		t.Errorf("a list of tasks has %d items, %v", rows[0].ItemCount, err)
 	}
+	want := []sql.ItemCount{{Task: 0, State: dag.ItemAgain, Count: 1}, {Task: 0, State: dag.ItemSuccess, Count: 1}, {Task: 0, State: dag.ItemWaiting, Count: 498}}
+	if got, err := b.ItemCounts(b.ctx, o.ID); err != nil || !slices.Equal(got, want) {
+		t.Errorf("the items are counted as %+v, %v; want %+v", got, err, want)
+	}
 
 	taken, err := b.TakeOver(b.ctx, "m1:a", "m2:b", 10)
 	b.must(err)

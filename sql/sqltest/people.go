@@ -177,7 +177,7 @@ func auditOnlyGrows(t *testing.T, b *bench) {
 	b.must(b.AddAudit(b.ctx, rows))
 	n, last := 0, int64(1<<62)
 	for page := (sql.Page{Limit: 200}); ; {
-		list, next, err := b.Audit(b.ctx, page)
+		list, next, err := b.Audit(b.ctx, sql.AuditFilter{}, page)
 		b.must(err)
 		for _, r := range list {
 			if n++; r.ID >= last || r.Actor != "ann" || r.Outcome != "ok" {
@@ -191,6 +191,40 @@ func auditOnlyGrows(t *testing.T, b *bench) {
 	}
 	if n != len(rows) {
 		t.Errorf("%d of %d rows listed", n, len(rows))
+	}
+}
+
+// auditIsSifted looks for rare rows behind more than one step.
+func auditIsSifted(t *testing.T, b *bench) {
+	rows := []sql.AuditRow{{CreatedAt: 5, Actor: "eve", Action: "delete-workflow", Object: "project=a workflow=b", Outcome: "refused"}}
+	for range 450 {
+		rows = append(rows, sql.AuditRow{CreatedAt: 9, Actor: "ann", Action: "start-workflow", Object: "project=a", Outcome: "done"})
+	}
+	b.must(b.AddAudit(b.ctx, rows))
+	for name, c := range map[string]struct {
+		f    sql.AuditFilter
+		want int
+	}{
+		"actor":      {sql.AuditFilter{Actor: "eve"}, 1},
+		"action":     {sql.AuditFilter{Action: "start-workflow"}, 450},
+		"outcome":    {sql.AuditFilter{Outcome: "refused"}, 1},
+		"object":     {sql.AuditFilter{Object: "workflow=b"}, 1},
+		"before":     {sql.AuditFilter{Before: 9}, 1},
+		"after":      {sql.AuditFilter{After: 6}, 450},
+		"two of all": {sql.AuditFilter{Actor: "eve", Outcome: "done"}, 0},
+	} {
+		n := 0
+		for page := (sql.Page{Limit: 7}); ; {
+			list, next, err := b.Audit(b.ctx, c.f, page)
+			b.must(err)
+			n += len(list)
+			if page.Cursor = next; next == "" {
+				break
+			}
+		}
+		if n != c.want {
+			t.Errorf("%s: %d rows, want %d", name, n, c.want)
+		}
 	}
 }
 

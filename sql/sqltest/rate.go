@@ -121,7 +121,7 @@ func aRateCountsOnlyWhatStarts(t *testing.T, b *bench) {
 		t.Errorf("after an hour: %+v, %v, %v; want the one of the higher priority", given, next, err)
 	}
 	// Force does not ask the rate; without one all go.
-	b.must(b.ForceTask(b.ctx, g.ID, three.InstanceID, 0))
+	b.must(b.ForceTask(b.ctx, sql.Force{GroupID: g.ID, InstanceID: three.InstanceID, By: "ann"}))
 	_, four := b.ready("m1:a")
 	b.want("one more", enter(four).Answers, []sql.Admission{sql.Waits})
 	_, _, err = b.PutTaskGroup(b.ctx, sql.TaskGroup{ProjectID: b.project.ID, Name: "Cluster", Size: 5})

@@ -252,3 +252,19 @@ func anEndIsPrunedWithItsFire(t *testing.T, b *bench) {
 	b.settled(b.ends())
 	b.fires(sch, "9 duplicate")
 }
+
+func whatFiresAtEndsIsListed(t *testing.T, b *bench) {
+	b.hourly("by the clock")
+	var want []sql.AfterEdge
+	for _, name := range []string{"first", "second"} {
+		other := b.published(name)
+		want = append(want, sql.AfterEdge{Name: b.after(b.workflow, other).Name, WorkflowID: b.workflow.ID, After: other.ID})
+	}
+	for limit, n := range map[int]int{1: 1, 10: 2} {
+		got, err := b.SchedulesAfter(b.ctx, limit)
+		b.must(err)
+		if !slices.Equal(got, want[:n]) {
+			t.Errorf("%d at most: %+v, want %+v", limit, got, want[:n])
+		}
+	}
+}

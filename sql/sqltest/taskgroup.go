@@ -3,6 +3,7 @@ package sqltest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -79,12 +80,18 @@ func placesOfAGroupComeAndGo(t *testing.T, b *bench) {
 	if again, err := b.Given(b.ctx, "m2:b"); err != nil || len(again) != 0 {
 		t.Errorf("given twice: %+v, %v", again, err)
 	}
-	b.must(b.ForceTask(b.ctx, g.ID, second.ID, 0))
-	if err := b.ForceTask(b.ctx, g.ID, second.ID, 0); !errors.Is(err, sql.ErrNotFound) {
+	force := sql.Force{GroupID: g.ID, InstanceID: second.ID, By: "ann", Reason: "the report is due"}
+	b.must(b.ForceTask(b.ctx, force))
+	if err := b.ForceTask(b.ctx, force); !errors.Is(err, sql.ErrNotFound) {
 		t.Errorf("forced twice: %v, want ErrNotFound", err)
 	}
 	if given, err = b.Given(b.ctx, "m2:b"); err != nil || len(given) != 1 || given[0].InstanceID != second.ID {
 		t.Errorf("given by force: %+v, %v", given, err)
+	}
+	shown, err := b.GroupTasks(b.ctx, g.ID)
+	b.must(err)
+	if i := slices.IndexFunc(shown, func(x sql.GroupTask) bool { return x.InstanceID == second.ID }); i < 0 || shown[i].ForcedBy != "ann" || shown[i].ForcedReason != "the report is due" {
+		t.Errorf("shown after the force: %+v", shown)
 	}
 	var used *sql.InUseError
 	if err := b.DeleteTaskGroup(b.ctx, b.project.ID, "cluster"); !errors.As(err, &used) {

@@ -1,8 +1,9 @@
 // Chromium, and what every journey holds it to: no error on the console, no request to
-// another host, no violation of the page's policy.
+// another host, no violation of the page's policy, nothing typed that is lost.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chromium } from "playwright-core";
+import { keepTyped } from "./typed.mjs";
 
 const paths = [process.env.PORPOISE_CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-headless-shell", "/usr/bin/google-chrome"];
 
@@ -34,14 +35,16 @@ export async function open(browser, url, { refused = [], ...options } = {}) {
     viewport: { width: 1280, height: 800 },
     ...options,
   });
+  await context.addInitScript(keepTyped);
   const page = await context.newPage();
   page.setDefaultTimeout(30_000);
   const wrong = [];
   // Any page may learn that its session is over; the browser writes that down too.
   const expected = new RegExp(`status of (${[401, ...refused].join("|")})`);
-  page.on("console", (m) => m.type() === "error" && !expected.test(m.text()) && wrong.push(`console: ${m.text()}`));
-  page.on("pageerror", (e) => wrong.push(`page: ${e.stack ?? e}`));
-  page.on(
+  // Its other tabs too: the context hears of all.
+  context.on("console", (m) => m.type() === "error" && !expected.test(m.text()) && wrong.push(`console: ${m.text()}`));
+  context.on("weberror", (e) => wrong.push(`page: ${e.error().stack ?? e.error()}`));
+  context.on(
     "request",
     (r) => !r.url().startsWith(url) && !r.url().startsWith("data:") && !r.url().startsWith("blob:") && wrong.push(`foreign: ${r.url()}`),
   );

@@ -125,6 +125,19 @@ export function scenes(ids) {
     "workflow delete": ["/p/etl/workflows?delete=shared"],
     "workflow menu": ["/p/etl/workflows", (page) => page.locator("[data-workflow=shared] button").last().click()],
     hub: [`${sales}?tab=overview`],
+    "hub grid": [`${sales}?tab=grid`],
+    "hub grid task": [`${sales}?tab=grid&task=load+warehouse&run=${ids.failed}`],
+    "hub grid history": [`${sales}?tab=grid&task=load+warehouse`],
+    "hub grid chosen": [
+      `${sales}?tab=grid`,
+      async (page) => {
+        for (const at of [0, 1])
+          await page
+            .locator("[role=gridcell].fill-solid")
+            .nth(at)
+            .click({ modifiers: ["Control"] });
+      },
+    ],
     "hub instances": [`${sales}?tab=runs`],
     "hub versions": ["/p/etl/w/shared?tab=versions"],
     "hub definition": [`${sales}?tab=definition`],
@@ -239,7 +252,7 @@ export async function play(page, server, dictionary, [path, act]) {
 }
 
 async function settled(page) {
-  await page.waitForFunction(() => document.querySelectorAll(".skeleton").length === 0);
+  await page.waitForFunction(() => document.querySelectorAll(".skeleton, .code-waiting").length === 0);
   await page.waitForTimeout(250); // what is asked for after the first paint begins to come
   // What opens has opened; a picture half-way is nobody's view.
   await page.evaluate(() =>

@@ -1,6 +1,6 @@
 // A real server in a folder of its own, and what a test needs of it.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,8 +19,42 @@ function freePort() {
   });
 }
 
-/** startServer starts a node; flags go behind its own, basePath is where it is mounted, such as /porpoise. */
-export async function startServer({ flags = [], basePath = "" } = {}) {
+/**
+ * sweep ends what is left of a folder's server: the runner of its tasks outlives it for a while, on purpose, and would take the
+ * processor from the journeys after it.
+ */
+function sweep(dir) {
+  if (!existsSync("/proc")) return;
+  const parents = new Map();
+  const ours = new Set();
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      parents.set(
+        pid,
+        readFileSync(`/proc/${pid}/stat`, "utf8")
+          .replace(/.*\) \w /, "")
+          .split(" ")[0],
+      );
+      if (readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`\0${dir}/`)) ours.add(pid);
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  const below = (pid) => ours.has(pid) || (parents.has(pid) && below(parents.get(pid)));
+  for (const pid of [...parents.keys()].filter(below)) {
+    try {
+      process.kill(Number(pid), "SIGKILL");
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}
+
+/**
+ * startServer starts a node; flags go behind its own, basePath is where it is mounted, such as /porpoise. A demo's seven
+ * processes may take longer than one: within is in ms.
+ */
+export async function startServer({ flags = [], basePath = "", within = startsWithin } = {}) {
   const dir = mkdtempSync(join(tmpdir(), "porpoise-e2e-"));
   const address = `127.0.0.1:${await freePort()}`;
   const url = `http://${address}${basePath}`;
@@ -39,7 +73,7 @@ export async function startServer({ flags = [], basePath = "" } = {}) {
   };
   begin();
   const link = await new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`the server printed no link:\n${output}`)), startsWithin);
+    const late = setTimeout(() => reject(new Error(`the server printed no link:\n${output}`)), within);
     const look = () => {
       const found = output.match(/http:\/\/\S+\/sign-in\/\S+/);
       if (found) {
@@ -98,6 +132,7 @@ export async function startServer({ flags = [], basePath = "" } = {}) {
         await gone;
         clearTimeout(hard);
       }
+      sweep(dir);
       rmSync(dir, { recursive: true, force: true });
     },
   };

@@ -48,18 +48,24 @@ export async function finished(server, id) {
     if (final.has(one.state)) return one;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-  throw new Error(`instance ${id} did not end in a minute`);
+  const why = await server.api("GET", `/instances/${id}/explain`);
+  throw new Error(`instance ${id} did not end in a minute: ${JSON.stringify(why).slice(0, 2000)}`);
 }
 
 /**
- * signInByLink opens Today as the admin, behind the set-up of the first start. That is gone
- * through by its calls: the page of it has a journey of its own.
+ * signInByCall makes the page's person the admin, behind the set-up of the first start, and opens nothing: that page has a
+ * journey of its own.
  */
-export async function signInByLink(server, page) {
+export async function signInByCall(server, page) {
   await page.request.get(server.link);
   const password = "a journey of its own";
   const done = await page.request.post(`${server.url}/api/v1/setup`, { data: { name: "admin", password } });
   if (done.ok()) server.password = password;
+}
+
+/** signInByLink is that, and opens Today. */
+export async function signInByLink(server, page) {
+  await signInByCall(server, page);
   await page.goto(`${server.url}/`);
   await page.getByRole("heading", { name: "Today", exact: true }).waitFor();
 }
@@ -98,5 +104,22 @@ export async function saveAndRun(page, tasks) {
   await page.getByRole("menuitem", { name: "The whole workflow…" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Start", exact: true }).click();
   await page.getByText(`${tasks} of ${tasks} tasks done · success`).waitFor();
-  assert.equal(await page.locator(".task-node.hue-success").count(), tasks);
+  await becomes(() => page.locator(".task-node.hue-success").count(), tasks);
+}
+
+/**
+ * becomes waits until what is read is what is wanted, a value or a pattern, and says the difference where it never is. What is
+ * drawn follows what was done by a moment, which on a busy machine is longer.
+ */
+export async function becomes(read, wanted) {
+  const holds = (got) => (wanted instanceof RegExp ? assert.match(got, wanted) : assert.deepEqual(got, wanted));
+  for (let left = 200; ; left--) {
+    const got = await read();
+    try {
+      return holds(got);
+    } catch (error) {
+      if (left === 0) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }

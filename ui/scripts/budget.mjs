@@ -12,7 +12,7 @@ for (const name of readdirSync(assets)) if (!/\.(br|gz)$/.test(name)) sizes.set(
 const total = (test) => [...sizes].filter(([name]) => test(name)).reduce((sum, [, n]) => sum + n, 0);
 // What the index loads at once; it names the pages' files too, for ahead.js.
 const inShell = (name) => index.includes(`"./assets/${name}"`);
-const ofInstance = (name) => /^(InstancePage|layout\.worker|Graph)/.test(name);
+const ofInstance = (name) => /^(InstancePage|TaskPanel|ActionDialog|layout\.worker|Graph)/.test(name);
 const ofEditor = (name) => /^(Editor|read\.worker|YamlText)/.test(name);
 const limits = [
   ["shell JS", total((n) => n.endsWith(".js") && inShell(n)), 270 * KiB],

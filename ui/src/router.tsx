@@ -6,17 +6,32 @@ import {
   Link,
   lazyRouteComponent,
   parseSearchWith,
+  redirect,
   stringifySearchWith,
 } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 import type { Me } from "./api/client";
-import { sessionQuery, viewQuery } from "./api/queries";
+import { gridOf, gridQuery } from "./api/grid";
+import { sessionQuery, viewQuery, workflowQuery } from "./api/queries";
+import { scheduleQuery, spanQuery } from "./api/schedules";
 import { useSay } from "./i18n";
 import { ErrorView } from "./parts/ErrorView";
 import { editorSearch, instanceSearch, instancesSearch } from "./search";
 import { membersSearch, profileSearch, projectsSearch, workflowsSearch } from "./searchAccount";
+import { approvalsSearch } from "./searchApproval";
+import { clusterSearch } from "./searchCluster";
+import {
+  adminSearch,
+  allSchedulesSearch,
+  lineageSearch,
+  listenersSearch,
+  resourcesSearch,
+  settingsSearch,
+  tasksSearch,
+  todaySearch,
+} from "./searchPages";
 import { scheduleSearch, schedulesSearch, timersSearch, workflowSearch } from "./searchSchedule";
-import { useSettings } from "./settings";
+import { settings, useSettings } from "./settings";
 import { Person } from "./shell/me";
 import { Shell } from "./shell/Shell";
 import { SignIn } from "./shell/SignIn";
@@ -87,6 +102,7 @@ const root = createRootRouteWithContext<{ client: QueryClient }>()({ component: 
 const today = createRoute({
   getParentRoute: () => root,
   path: "/",
+  validateSearch: todaySearch,
   component: lazyRouteComponent(() => import("./pages/TodayPage"), "TodayPage"),
 });
 const instances = createRoute({
@@ -111,7 +127,24 @@ const workflow = createRoute({
   getParentRoute: () => root,
   path: "/p/$project/w/$workflow",
   validateSearch: workflowSearch,
+  loaderDeps: ({ search: { tab, only, n, until } }) => ({ tab, only, n, until }),
+  // Asked for while the page's code and the session are still on their way, as an instance is.
+  loader: ({ context, params: { project, workflow }, deps }) => {
+    void context.client.prefetchQuery(workflowQuery(project, workflow));
+    if (deps.tab !== undefined && deps.tab !== "grid") return;
+    void context.client.prefetchQuery(gridQuery(gridOf(project, workflow, deps, settings().zone)));
+    void import("./grid/GridPanel");
+  },
   component: lazyRouteComponent(() => import("./pages/WorkflowPage"), "WorkflowPage"),
+});
+// The grid is a tab of its workflow; this is the address that people write by hand.
+const grid = createRoute({
+  getParentRoute: () => root,
+  path: "/p/$project/w/$workflow/grid",
+  validateSearch: workflowSearch,
+  beforeLoad: ({ params, search }) => {
+    throw redirect({ to: "/p/$project/w/$workflow", params, search: { ...search, tab: "grid" }, replace: true });
+  },
 });
 const editor = createRoute({
   getParentRoute: () => root,
@@ -151,13 +184,91 @@ const schedule = createRoute({
   getParentRoute: () => root,
   path: "/p/$project/w/$workflow/s/$schedule",
   validateSearch: scheduleSearch,
+  loaderDeps: ({ search: { span, month } }) => ({ span, month }),
+  loader: ({ context, params, deps: { span, month } }) => {
+    void context.client.prefetchQuery(scheduleQuery(params));
+    const shown = month ?? String(new Date().getFullYear());
+    void context.client.prefetchQuery(spanQuery(params, span === "month" ? shown : shown.slice(0, 4)));
+  },
   component: lazyRouteComponent(() => import("./pages/SchedulePage"), "SchedulePage"),
+});
+const backfills = createRoute({
+  getParentRoute: () => root,
+  path: "/p/$project/backfills",
+  component: lazyRouteComponent(() => import("./pages/BackfillsPage"), "BackfillsPage"),
 });
 const timers = createRoute({
   getParentRoute: () => root,
   path: "/p/$project/timers",
   validateSearch: timersSearch,
   component: lazyRouteComponent(() => import("./pages/TimersPage"), "TimersPage"),
+});
+const resources = createRoute({
+  getParentRoute: () => root,
+  path: "/resources",
+  validateSearch: resourcesSearch,
+  component: lazyRouteComponent(() => import("./pages/ResourcesPage"), "ResourcesPage"),
+});
+const cluster = createRoute({
+  getParentRoute: () => root,
+  path: "/cluster",
+  beforeLoad: () => {
+    throw redirect({ to: "/cluster/$tab", params: { tab: "slots" }, replace: true });
+  },
+});
+const clusterTab = createRoute({
+  getParentRoute: () => root,
+  path: "/cluster/$tab",
+  validateSearch: clusterSearch,
+  component: lazyRouteComponent(() => import("./pages/ClusterPage"), "ClusterPage"),
+});
+
+const approvals = createRoute({
+  getParentRoute: () => root,
+  path: "/approvals",
+  validateSearch: approvalsSearch,
+  component: lazyRouteComponent(() => import("./pages/ApprovalsPage"), "ApprovalsPage"),
+});
+const tasks = createRoute({
+  getParentRoute: () => root,
+  path: "/tasks",
+  validateSearch: tasksSearch,
+  component: lazyRouteComponent(() => import("./pages/TasksPage"), "TasksPage"),
+});
+const allSchedules = createRoute({
+  getParentRoute: () => root,
+  path: "/schedules",
+  validateSearch: allSchedulesSearch,
+  component: lazyRouteComponent(() => import("./pages/AllSchedulesPage"), "AllSchedulesPage"),
+});
+const lineage = createRoute({
+  getParentRoute: () => root,
+  path: "/lineage",
+  validateSearch: lineageSearch,
+  component: lazyRouteComponent(() => import("./pages/LineagePage"), "LineagePage"),
+});
+const alerts = createRoute({
+  getParentRoute: () => root,
+  path: "/alerts",
+  component: lazyRouteComponent(() => import("./pages/AlertsPage"), "AlertsPage"),
+});
+const listeners = createRoute({
+  getParentRoute: () => root,
+  path: "/p/$project/listeners",
+  validateSearch: listenersSearch,
+  component: lazyRouteComponent(() => import("./pages/ListenersPage"), "ListenersPage"),
+});
+const projectSettings = createRoute({
+  getParentRoute: () => root,
+  path: "/p/$project/settings",
+  validateSearch: settingsSearch,
+  component: lazyRouteComponent(() => import("./pages/ProjectSettingsPage"), "ProjectSettingsPage"),
+});
+const admin = createRoute({
+  getParentRoute: () => root,
+  path: "/admin",
+  validateSearch: adminSearch,
+  component: lazyRouteComponent(() => import("./pages/AdminPage"), "AdminPage"),
 });
 
 const tree = root.addChildren([
@@ -168,11 +279,24 @@ const tree = root.addChildren([
   profile,
   workflows,
   workflow,
+  grid,
   editor,
   instance,
   schedules,
   schedule,
+  backfills,
   timers,
+  cluster,
+  clusterTab,
+  approvals,
+  tasks,
+  allSchedules,
+  lineage,
+  alerts,
+  resources,
+  listeners,
+  projectSettings,
+  admin,
 ]);
 
 /** makeRouter makes the router; its routes ask for their data through the client. */

@@ -60,11 +60,11 @@ export function instancesSearch(raw: Raw): InstancesSearch {
   };
 }
 
-export const instanceTabs = ["graph", "gantt", "tasks", "params", "events", "compare"] as const;
+export const instanceTabs = ["graph", "gantt", "tasks", "params", "events", "related", "compare"] as const;
 export type InstanceTab = (typeof instanceTabs)[number];
 export const streams = ["stdout", "stderr"] as const;
 
-export const taskPanels = ["log", "attempts", "values", "why"] as const;
+export const taskPanels = ["log", "about", "attempts", "values", "why"] as const;
 
 export interface InstanceSearch {
   tab?: InstanceTab;
@@ -74,12 +74,16 @@ export interface InstanceSearch {
   line?: string; // one, or a range
   full?: "1"; // the log has the whole window
   panel?: (typeof taskPanels)[number];
+  inside?: string; // the children that are open inside the one of a task, by their ids, and what is chosen there
   with?: string; // the instance that this one is compared with
   zoom?: string; // of the Gantt chart: two moments in ms, a dash between
   ev?: string; // a part of what an event says
   problems?: "1" | "0";
   sort?: "start" | "graph" | "duration";
 }
+
+/** TaskSearch is what of an address says which task is open, and what of it. */
+export type TaskSearch = Pick<InstanceSearch, "task" | "attempt" | "out" | "line" | "full" | "panel" | "inside">;
 
 export function instanceSearch(raw: Raw): InstanceSearch {
   const number = (key: string) => {
@@ -98,6 +102,7 @@ export function instanceSearch(raw: Raw): InstanceSearch {
     line: lines(text(raw, "line", 19)),
     full: oneOf(raw, "full", ["1"] as const),
     panel: oneOf(raw, "panel", taskPanels),
+    inside: text(raw, "inside", 700),
     with: id("with"),
     zoom: /^\d{10,16}-\d{10,16}$/.test(text(raw, "zoom", 40) ?? "") ? text(raw, "zoom", 40) : undefined,
     ev: text(raw, "ev", 200),
@@ -110,7 +115,7 @@ function lines(v: string | undefined): string | undefined {
   return v !== undefined && /^[1-9]\d*(-[1-9]\d*)?$/.test(v) ? v : undefined;
 }
 
-export const hubTabs = ["overview", "runs", "schedules", "backfills", "versions", "definition"] as const;
+export const hubTabs = ["overview", "grid", "runs", "schedules", "backfills", "versions", "definition"] as const;
 
 export const diffViews = ["fields", "graph", "text"] as const;
 
@@ -150,6 +155,7 @@ export interface EditorSearch {
   q?: string; // the filter of the list
   sort?: "name" | "depth"; // the order of the list, else that of the text
   run?: string; // the instance whose states are shown
+  test?: "1"; // the test cases are open
 }
 
 export function editorSearch(raw: Raw): EditorSearch {
@@ -161,5 +167,6 @@ export function editorSearch(raw: Raw): EditorSearch {
     q: text(raw, "q"),
     sort: oneOf(raw, "sort", ["name", "depth"] as const),
     run: text(raw, "run", 20),
+    test: oneOf(raw, "test", ["1"] as const),
   };
 }

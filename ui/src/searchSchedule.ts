@@ -1,5 +1,6 @@
 import { isDay } from "./domain/schedule/days";
 import { type HubSearch, hubSearch, oneOf, type Raw, text } from "./search";
+import { type GridSearch, gridSearch } from "./searchGrid";
 
 // What the pages of schedules keep in their addresses.
 
@@ -10,7 +11,26 @@ export type Standing = (typeof standings)[number];
 export const scheduleActs = ["edit", "pause", "trigger", "delete"] as const;
 export type ScheduleAct = (typeof scheduleActs)[number];
 
-export interface SchedulesSearch {
+/** HeatSearch is the week of all schedules, hour by hour. */
+export interface HeatSearch {
+  heat?: "map" | "table";
+  week?: string; // the first of its days
+  hour?: string; // the hour that is open: 2026-03-29T02
+  num?: "1"; // counts are in the cells
+}
+
+export function heatSearch(raw: Raw): HeatSearch {
+  const week = text(raw, "week", 10) ?? "";
+  const hour = text(raw, "hour", 13) ?? "";
+  return {
+    heat: oneOf(raw, "heat", ["map", "table"] as const),
+    week: isDay(week) ? week : undefined,
+    hour: isDay(hour.slice(0, 10)) && /^T([01]\d|2[0-3])$/.test(hour.slice(10)) ? hour : undefined,
+    num: oneOf(raw, "num", flag),
+  };
+}
+
+export interface SchedulesSearch extends HeatSearch {
   q?: string; // what the list is filtered by
   w?: string; // the workflow
   is?: Standing; // enabled, paused, or with a last fire that started nothing
@@ -22,6 +42,7 @@ export interface SchedulesSearch {
 
 export function schedulesSearch(raw: Raw): SchedulesSearch {
   return {
+    ...heatSearch(raw),
     q: text(raw, "q"),
     w: text(raw, "w", 512),
     is: oneOf(raw, "is", standings),
@@ -32,11 +53,11 @@ export function schedulesSearch(raw: Raw): SchedulesSearch {
   };
 }
 
-/** WorkflowSearch is the address of a workflow, whose schedules have a tab of their own. */
-export type WorkflowSearch = HubSearch & SchedulesSearch;
+/** WorkflowSearch is the address of a workflow, whose schedules and grid have tabs of their own. */
+export type WorkflowSearch = HubSearch & SchedulesSearch & GridSearch;
 
 export function workflowSearch(raw: Raw): WorkflowSearch {
-  return { ...schedulesSearch(raw), ...hubSearch(raw) };
+  return { ...schedulesSearch(raw), ...gridSearch(raw), ...hubSearch(raw) };
 }
 
 export const spans = ["year", "month"] as const;
@@ -46,25 +67,38 @@ export interface ScheduleSearch {
   month?: string; // that is shown, or of the year that is
   day?: string; // whose fires are shown
   do?: ScheduleAct; // the dialog that is open
+  run?: string; // the dialog that runs fires which were left out: a moment, or "missed" for all of the day or the span
 }
 
 export function scheduleSearch(raw: Raw): ScheduleSearch {
   const month = text(raw, "month", 7) ?? "";
   const day = text(raw, "day", 10) ?? "";
+  const run = text(raw, "run", 32) ?? "";
   return {
     span: oneOf(raw, "span", spans),
     month: isDay(`${month}-01`) ? month : undefined,
     day: isDay(day) ? day : undefined,
     do: oneOf(raw, "do", scheduleActs),
+    run: run === "missed" || !Number.isNaN(Date.parse(run)) ? run : undefined,
   };
 }
+
+export const timerActs = ["edit", "delete"] as const;
+export type TimerAct = (typeof timerActs)[number];
 
 export interface TimersSearch {
   q?: string; // what the list is filtered by
   id?: string; // the timer that is open
+  new?: "1"; // the form of a new one is
+  do?: TimerAct; // the dialog about the one whose id is
 }
 
 export function timersSearch(raw: Raw): TimersSearch {
   const id = text(raw, "id", 19);
-  return { q: text(raw, "q"), id: id !== undefined && /^[1-9]\d*$/.test(id) ? id : undefined };
+  return {
+    q: text(raw, "q"),
+    id: id !== undefined && /^[1-9]\d*$/.test(id) ? id : undefined,
+    new: oneOf(raw, "new", flag),
+    do: oneOf(raw, "do", timerActs),
+  };
 }

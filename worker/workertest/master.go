@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/internal/rpc"
 )
 
@@ -45,7 +46,25 @@ type stream struct {
 	mu   sync.Mutex // guards send
 	on   rpc.Master_WorkServer
 	asks int
-	stop chan struct{}
+	// leave is how many instant tasks may go beside those that were asked for.
+	leave int
+	stop  chan struct{}
+}
+
+// allowed takes what may go to the worker now from the front of a queue.
+func (s *stream) allowed(queue *[]*rpc.Dispatch) (out []*rpc.Dispatch) {
+	for len(*queue) > 0 {
+		left := &s.asks
+		if dag.Instant((*queue)[0].GetType()) {
+			left = &s.leave
+		}
+		if *left == 0 {
+			break
+		}
+		*left--
+		out, *queue = append(out, (*queue)[0]), (*queue)[1:]
+	}
+	return out
 }
 
 // NewMaster serves on loopback until the test ends.
@@ -125,6 +144,7 @@ func (m *Master) take(s *stream, w *rpc.WorkerMessage) error {
 			out.Welcome = &rpc.Welcome{Master: m.Node, Incarnation: "1", Cluster: "test"}
 		}
 		s.asks += int(w.Ask)
+		s.leave += int(w.Instants)
 		if back := min(int(w.Recall), s.asks); back > 0 {
 			s.asks -= back
 			out.Unused = int32(back)
@@ -145,11 +165,7 @@ func (m *Master) take(s *stream, w *rpc.WorkerMessage) error {
 		if w.Tick != nil {
 			out.Tick = m.beat(w.Tick)
 		}
-		for s.asks > 0 && len(m.queue) > 0 {
-			out.Dispatches = append(out.Dispatches, m.queue[0])
-			m.queue = m.queue[1:]
-			s.asks--
-		}
+		out.Dispatches = s.allowed(&m.queue)
 	})
 	return s.send(out)
 }
@@ -160,7 +176,7 @@ func (s *stream) send(m *rpc.MasterMessage) error {
 	return s.on.Send(m)
 }
 
-// Submit queues attempts; they go out as asks allow.
+// Submit queues attempts; they go out as asks allow, and instant ones as the worker's leave does.
 func (m *Master) Submit(ds ...*rpc.Dispatch) {
 	type part struct {
 		s   *stream
@@ -170,13 +186,7 @@ func (m *Master) Submit(ds ...*rpc.Dispatch) {
 	m.change(func() {
 		m.queue = append(m.queue, ds...)
 		for s := range m.streams {
-			p := part{s: s}
-			for s.asks > 0 && len(m.queue) > 0 {
-				p.out = append(p.out, m.queue[0])
-				m.queue = m.queue[1:]
-				s.asks--
-			}
-			parts = append(parts, p)
+			parts = append(parts, part{s, s.allowed(&m.queue)})
 		}
 	})
 	for _, p := range parts {

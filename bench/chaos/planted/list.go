@@ -66,7 +66,9 @@ func storeBugs() []bug {
 			edits: []edit{
 				{commit, `case !found || row.epoch != o.commit.Epoch:`, `case !found:`},
 				{commit, "	instanceTurn = &table{\n		name: \"workflow_instance\",\n		keys: []string{\"id\", \"owner_epoch\"},", "	instanceTurn = &table{\n		name: \"workflow_instance\",\n		keys: []string{\"id\"},"},
-				{commit, "		cols: []string{\n			\"id\", \"owner_epoch\", \"reason\",", "		cols: []string{\n			\"id\", \"reason\","},
+				{commit, "\t\t\t\"id\", \"owner_epoch\", \"reason\", \"round\", \"crash_count\", \"seq\", \"write_id\", \"started_at\", \"finished_at\", \"deadline\", \"state\", \"owner\",\n\t\t},\n\t\tsets: []string{\"reason\",", "\t\t\t\"id\", \"reason\", \"round\", \"crash_count\", \"seq\", \"write_id\", \"started_at\", \"finished_at\", \"deadline\", \"state\", \"owner\",\n\t\t},\n\t\tsets: []string{\"reason\","},
+				// One that begins with its claim has its epoch among the same values.
+				{"master/intake/intake.go", `if c.Kind != sql.CommandStart || c.Lent`, `if c.Kind != "" || c.Lent`},
 				{commit, "		keys: []string{\"id\", \"owner_epoch\"},\n		cols: []string{\"id\", \"owner_epoch\", \"reason\",", "		keys: []string{\"id\"},\n		cols: []string{\"id\", \"reason\","},
 				{commit, `in.ID, o.commit.Epoch, string(in.Reason)`, `in.ID, string(in.Reason)`},
 			},

@@ -186,6 +186,23 @@ func (c *Client) Control(ctx context.Context, id, verb string, options any) (Ins
 	return in, err
 }
 
+// Acknowledge says that the failure of an instance, as it is now, is seen.
+func (c *Client) Acknowledge(ctx context.Context, id, note string) (Instance, error) {
+	in, err := c.Instance(ctx, id)
+	if err != nil {
+		return in, err
+	}
+	body := map[string]any{"round": in.Round, "note": note}
+	_, err = c.do(ctx, call{method: http.MethodPut, path: []string{"instances", id, "acknowledgement"}, body: body}, &in)
+	return in, err
+}
+
+// Unacknowledge takes that back.
+func (c *Client) Unacknowledge(ctx context.Context, id string) error {
+	_, err := c.do(ctx, call{method: http.MethodDelete, path: []string{"instances", id, "acknowledgement"}}, nil)
+	return err
+}
+
 // ControlTask asks for kill, skip or rerun of one task.
 func (c *Client) ControlTask(ctx context.Context, id, task, verb string) (Instance, error) {
 	var in Instance

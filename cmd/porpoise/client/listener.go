@@ -39,9 +39,12 @@ type PutListener struct {
 	Description string         `json:"description,omitempty"`
 }
 
-// Delivery is how far a listener has heard of an instance.
+// Delivery is how far a listener has heard of an instance, or of an alert.
 type Delivery struct {
-	InstanceID string `json:"instance_id"`
+	InstanceID string `json:"instance_id,omitempty"`
+	AlertID    string `json:"alert_id,omitempty"`
+	Event      string `json:"event,omitempty"`
+	Subject    string `json:"subject,omitempty"`
 	Workflow   string `json:"workflow"`
 	State      string `json:"state"`
 	Seq        int64  `json:"seq"`
@@ -103,10 +106,14 @@ func (c *Client) Deliveries(ctx context.Context, project, name string, limit int
 	return all[Delivery](ctx, c, call{method: http.MethodGet, path: listenerPath(project, name, "deliveries")}, limit)
 }
 
-// Redeliver delivers again what was given up; with skip it goes on behind the event that could not be delivered.
-func (c *Client) Redeliver(ctx context.Context, project, name, instance string, skip bool) (Delivery, error) {
+// Redeliver delivers again what was given up of an instance, or with alert of an alert; with skip it goes on behind the
+// event that could not be delivered.
+func (c *Client) Redeliver(ctx context.Context, project, name, id string, alert, skip bool) (Delivery, error) {
 	var out Delivery
-	body := map[string]any{"instance_id": instance, "skip": skip}
+	body := map[string]any{"instance_id": id, "skip": skip}
+	if alert {
+		body = map[string]any{"alert_id": id, "skip": skip}
+	}
 	_, err := c.do(ctx, call{method: http.MethodPost, path: listenerPath(project, name, "redeliver"), body: body}, &out)
 	return out, err
 }

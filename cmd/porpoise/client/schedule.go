@@ -169,6 +169,24 @@ func (c *Client) TriggerSchedule(ctx context.Context, project, workflow, name st
 	return out.InstanceID, err
 }
 
+// RanFires is what became of a wish to run fires that were missed or skipped.
+type RanFires struct {
+	Fires []struct {
+		At         Time   `json:"at"`
+		InstanceID string `json:"instance_id"`
+		Started    bool   `json:"started"`
+	} `json:"fires"`
+	LeftOut []Time `json:"left_out"`
+}
+
+// RunFires starts the instances of fires that were missed or skipped; what has one keeps it.
+func (c *Client) RunFires(ctx context.Context, project, workflow, name string, at []string) (RanFires, error) {
+	var out RanFires
+	body := map[string]any{"at": at}
+	_, err := c.do(ctx, call{method: http.MethodPost, path: schedulePath(project, workflow, name, "fires", "run"), body: body}, &out)
+	return out, err
+}
+
 // Fires lists what became of the fires of a schedule between two moments; "" is the server's choice.
 func (c *Client) Fires(ctx context.Context, project, workflow, name, from, to, state string, limit int) ([]Fire, error) {
 	return all[Fire](ctx, c, call{method: http.MethodGet, path: schedulePath(project, workflow, name, "fires"), query: between(from, to, "state", state)}, limit)

@@ -80,9 +80,9 @@ func (c *Client) DeleteTaskGroup(ctx context.Context, project, name string) erro
 }
 
 // ForceTask gives a waiting task its places, whatever the group has left.
-func (c *Client) ForceTask(ctx context.Context, project, name, instance, task string) (TaskGroupDetail, error) {
+func (c *Client) ForceTask(ctx context.Context, project, name, instance, task, reason string) (TaskGroupDetail, error) {
 	var out TaskGroupDetail
-	body := map[string]string{"instance_id": instance, "task": task}
+	body := map[string]string{"instance_id": instance, "task": task, "reason": reason}
 	_, err := c.do(ctx, call{method: http.MethodPost, path: taskGroupPath(project, name, "force"), body: body}, &out)
 	return out, err
 }

@@ -15,7 +15,7 @@ var barrier = []mutant{
 	{"a commit without an answer is given up", "coordinator.go", "		if b.retryDue(now) {\n			c.phase = collecting\n			b.collect(now)\n		}\n", "		_ = now\n"},
 	{"a changed membership is not looked at", "coordinator.go", `len(members) > 0 && !slices.Equal(members, c.prepare.Members)`, `false`},
 	{"the silent one is waited for", "coordinator.go", `case c.prepare.Try >= maxTries && len(silent) < len(c.prepare.Members):`, `case false:`},
-	{"who is left out never comes back", "barrier.go", `ack.Epoch >= epoch && now.Sub(b.outSince[out[i]]) >= readmitWait {`, `ack.Epoch >= epoch && false {`},
+	{"who is left out never comes back", "barrier.go", `ack.Epoch >= epoch && (b.asked() || now.Sub(b.outSince[out[i]]) >= readmitWait) {`, `ack.Epoch >= epoch && false {`},
 	{"every change is a rebalance at once", "coordinator.go", `debounce = 500 * time.Millisecond`, `debounce = time.Millisecond`},
 	{"the lock is kept after the commit", "coordinator.go", "	b.co = coordinator{serial: b.co.serial}\n	b.do(Unlock{})", "	b.co = coordinator{serial: b.co.serial}"},
 	{"after a wipe the missing are dead", "barrier.go", `if !now.Before(b.doubtUntil) || b.layout == nil || b.heard > b.layout.Epoch {`, `if true {`},

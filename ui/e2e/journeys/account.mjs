@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { finished, signInByLink } from "../steps.mjs";
+import { becomes, finished, signInByCall, signInByLink } from "../steps.mjs";
 
 const password = "seven blue horses swim";
 
@@ -227,9 +227,43 @@ export const journeys = {
     assert.equal(answer.status(), 403);
   },
 
+  "rights: what each role may press, and what the others are told": async ({ server, visit }) => {
+    const roles = ["viewer", "operator", "editor", "owner"];
+    // The least role that each needs, by page.
+    const needs = {
+      "/p/examples/w/hello": { Run: "operator", Edit: "editor" },
+      "/p/examples/workflows": { "New workflow": "editor" },
+      "/p/examples/schedules": { "New schedule": "editor" },
+      "/p/examples/timers": { "New timer": "editor" },
+      "/p/examples/settings?tab=secrets": { "New secret": "editor" },
+      "/p/examples/members": { "Add a member": "owner" },
+    };
+    const wrong = [];
+    for (const role of roles) {
+      const { page, context } = await person({ server, visit }, role, role, "examples");
+      for (const [path, buttons] of Object.entries(needs)) {
+        await page.goto(server.url + path);
+        for (const [name, least] of Object.entries(buttons)) {
+          const button = page
+            .locator("#content")
+            .getByRole(/^Edit/.test(name) ? "link" : "button", { name: new RegExp(`^${name}`) })
+            .or(page.locator("#content").getByRole("button", { name: new RegExp(`^${name}`) }));
+          await button.first().waitFor();
+          const may = (await button.first().getAttribute("aria-disabled")) !== "true";
+          const should = roles.indexOf(role) >= roles.indexOf(least);
+          if (may !== should) wrong.push(`${role} ${may ? "may" : "may not"} press ${name} on ${path}`);
+          else if (!may && !(await button.first().textContent()).includes(`This needs the role ${least}.`))
+            wrong.push(`${name} does not tell a ${role} that it needs the role ${least}: ${await button.first().textContent()}`);
+        }
+      }
+      await context.close();
+    }
+    assert.deepEqual(wrong, []);
+  },
+
   "30: language, theme and timezone are kept after signing in again": async ({ server, visit }) => {
     const { page } = await visit();
-    await signInByLink(server, page);
+    await signInByCall(server, page);
     await page.goto(`${server.url}/profile?tab=preferences`);
     await page.getByText("简体中文").click();
     await page.getByText("深色").click();
@@ -252,7 +286,7 @@ export const journeys = {
     await page.locator("input[name=password]").fill(server.password);
     await page.getByRole("button", { name: "登录" }).click();
     await page.getByRole("heading", { name: "我的账户" }).waitFor();
-    assert.deepEqual(await as(), chosen);
+    await becomes(() => as(), chosen);
   },
 
   "30b: sessions are ended, tokens made and revoked, the password changed": async ({ server, visit }) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { signInByLink } from "../steps.mjs";
+import { becomes, signInByCall } from "../steps.mjs";
 
 /** The date that fails until the file is there; the others wait until the gate is open. */
 const daily = (dir) => `name: daily
@@ -24,7 +24,7 @@ export const journeys = {
     const file = (name) => join(server.data, name);
     server.apply("shop", daily(server.data));
     const { page } = await visit();
-    await signInByLink(server, page);
+    await signInByCall(server, page);
     await page.goto(`${server.url}/p/shop/w/daily?tab=backfills`);
     await page.getByRole("heading", { name: "No backfill yet" }).waitFor();
     await page.getByRole("button", { name: "New backfill" }).click();
@@ -60,7 +60,7 @@ export const journeys = {
     await page.getByRole("option", { name: "failed" }).click();
     await one.locator("tbody tr", { hasText: "success" }).first().waitFor({ state: "detached" });
     await one.locator("tbody tr", { hasText: /^2026-03-0\dfailed/ }).waitFor();
-    assert.equal(await one.locator("tbody tr").count(), 1);
+    await becomes(() => one.locator("tbody tr").count(), 1);
     writeFileSync(file("mended"), "");
     await one.locator("tbody tr").getByRole("link").click();
     await page.getByRole("button", { name: "Recover failed" }).first().click();
@@ -88,5 +88,13 @@ export const journeys = {
       .click();
     await one.locator(".backfill-state").getByText("cancelled").waitFor();
     await row.nth(1).waitFor();
+
+    // The project's list has those of all its workflows, and leads to each.
+    await page.goto(`${server.url}/p/shop/backfills`);
+    await row.filter({ hasText: "cancelled" }).getByRole("link", { name: "daily" }).waitFor();
+    await becomes(() => row.count(), 2);
+    assert.deepEqual(await check(page, "backfills of a project"), []);
+    await row.filter({ hasText: "cancelled" }).getByRole("link").first().click();
+    await one.locator(".backfill-state").getByText("cancelled").waitFor();
   },
 };

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { finished, signInByLink } from "../steps.mjs";
+import { becomes, finished, signInByLink } from "../steps.mjs";
 
 const sized = `name: sized
 params:
@@ -78,7 +78,7 @@ export const journeys = {
     await caseOf(page, 2).getByRole("button", { name: "Move case 2 up" }).focus();
     await keys.press("Enter");
     await page.waitForFunction(() => document.activeElement?.getAttribute("aria-label") === "Move case 1 down");
-    assert.equal(await caseOf(page, 1).getByRole("textbox", { name: "When" }).inputValue(), "rows < 1000");
+    await becomes(() => caseOf(page, 1).getByRole("textbox", { name: "When" }).inputValue(), "rows < 1000");
     await caseOf(page, 1).getByRole("textbox", { name: "When" }).focus();
     await keys.press("Alt+ArrowDown");
     await page.waitForFunction(() => document.activeElement?.id === "field-cases[1].when");
@@ -169,7 +169,7 @@ export const journeys = {
     await page.getByRole("option", { name: "a condition…" }).click();
     await page.getByRole("textbox", { name: "Condition over the states of the needs" }).fill('small.state == "success"');
     await has(page, 'join: small.state == "success"');
-    assert.match(await yaml(page), /# the usual/);
+    await becomes(() => yaml(page), /# the usual/);
     await page.screenshot({ path: `${out}cases-join.png` });
     const wrong = [];
     await page.setViewportSize({ width: 390, height: 800 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { finished, signInByLink } from "../steps.mjs";
+import { inBoth } from "../axe.mjs";
+import { becomes, finished, signInByLink } from "../steps.mjs";
 
 const daily = `name: daily   # kept
 description: Loads the orders
@@ -56,7 +57,7 @@ export const journeys = {
     await name.fill("-x");
     await page.getByText("must not begin with a dot or a dash").waitFor();
     await name.press("Escape");
-    assert.equal(await name.inputValue(), "extract");
+    await becomes(() => name.inputValue(), "extract");
     await name.fill("call");
     await name.press("Enter");
     await page.getByText("Another task is called call.").waitFor();
@@ -66,10 +67,10 @@ export const journeys = {
     await page.waitForURL(/task=pull/);
     const expected = daily.replace("- name: extract", "- name: pull").replaceAll(/(needs: \[|\$\{)extract/g, "$1pull");
     await has(page, "needs: [pull, call]");
-    assert.equal(await yaml(page), expected.trimEnd());
+    await becomes(() => yaml(page), expected.trimEnd());
     await page.keyboard.press("Control+z");
     await page.locator(".form-title", { hasText: "extract" }).waitFor();
-    assert.equal(await yaml(page), daily.trimEnd());
+    await becomes(() => yaml(page), daily.trimEnd());
   },
 
   "4 (form): type words into a field, take them back one by one; what is no number stays and says so": async ({ server, visit }) => {
@@ -78,15 +79,15 @@ export const journeys = {
     await about.click();
     await page.keyboard.press("End");
     await page.keyboard.type(" every day", { delay: 5 });
-    assert.equal(await about.inputValue(), "Loads the orders every day");
+    await becomes(() => about.inputValue(), "Loads the orders every day");
     await page.keyboard.press("Control+z");
-    assert.equal(await about.inputValue(), "Loads the orders every ");
+    await becomes(() => about.inputValue(), "Loads the orders every ");
     await page.goto(page.url().replace(/\?.*/, "?view=split&task=extract&tab=retry"));
     const times = page.locator("[id='field-retry.times']");
     await times.fill("abc");
     await page.getByText("A whole number is wanted.").or(page.locator(".fr-error")).first().waitFor();
-    assert.equal(await times.inputValue(), "abc");
-    assert.match(await yaml(page), /retry: \{times: abc, delay: 30s\}/);
+    await becomes(() => times.inputValue(), "abc");
+    await becomes(() => yaml(page), /retry: \{times: abc, delay: 30s\}/);
     await times.fill("");
     await times.blur();
     await has(page, "retry: {delay: 30s}");
@@ -99,7 +100,7 @@ export const journeys = {
     await page.getByRole("textbox", { name: "Needs" }).click();
     const circle = page.getByRole("option", { name: /load/ });
     await circle.getByText("would close a circle").waitFor();
-    assert.equal(await circle.getAttribute("data-combobox-disabled"), "true");
+    await becomes(() => circle.getAttribute("data-combobox-disabled"), "true");
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Remove extract" }).click();
     await page.waitForFunction(() => document.querySelectorAll(".editor-panel .mantine-Pill-root").length === 0);
@@ -143,7 +144,7 @@ export const journeys = {
     await day.getByText("20260328").waitFor();
     const region = page.locator("[data-param=region]");
     await region.getByText("asia").waitFor();
-    assert.match(await region.textContent(), /asia.*the task's own.*eu.*the workflow, hidden/);
+    await becomes(() => region.textContent(), /asia.*the task's own.*eu.*the workflow, hidden/);
     await page.getByText("1 name has no value").waitFor();
     await page.getByRole("button", { name: "Go to the field" }).click();
     await page.waitForFunction(() => document.activeElement?.id === "field-url");
@@ -176,8 +177,8 @@ export const journeys = {
     await page.keyboard.press("Enter");
     await page.waitForFunction(() => document.activeElement?.getAttribute("role") === "grid");
     const row = (n) => page.getByRole("row").nth(n);
-    assert.match(await row(1).textContent(), /pullshell7/);
-    assert.match(await row(2).textContent(), /callhttppull/);
+    await becomes(() => row(1).textContent(), /pullshell7/);
+    await becomes(() => row(2).textContent(), /callhttppull/);
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("F2");
     await page.keyboard.type("often");
@@ -187,8 +188,8 @@ export const journeys = {
     await page.keyboard.press("Alt+ArrowDown");
     await page.waitForFunction(() => document.querySelectorAll("[role=row]")[3]?.textContent?.includes("call"));
     for (let i = 0; i < 3; i++) await page.keyboard.press("Control+z");
-    assert.match(await row(1).textContent(), /extractshell3/);
-    assert.match(await row(2).textContent(), /callhttpextract/);
+    await becomes(() => row(1).textContent(), /extractshell3/);
+    await becomes(() => row(2).textContent(), /callhttpextract/);
     await page.getByRole("searchbox", { name: "Filter tasks" }).fill("http");
     await page.getByText("1 of 3 tasks").waitFor();
     await page.waitForURL(/q=http/);
@@ -201,13 +202,13 @@ export const journeys = {
     await page.keyboard.press("Control+a");
     await page.getByRole("heading", { name: "3 tasks" }).waitFor();
     const times = page.locator("[id='field-retry.times']");
-    assert.equal(await times.getAttribute("placeholder"), "mixed");
+    await becomes(() => times.getAttribute("placeholder"), "mixed");
     await times.fill("5");
     await page.waitForFunction(() => document.querySelectorAll(".l-retries").length === 4);
     const retries = () => page.locator("[role=gridcell].l-retries").allTextContents();
-    assert.deepEqual(await retries(), ["5", "5", "5"]);
+    await becomes(() => retries(), ["5", "5", "5"]);
     await page.keyboard.press("Control+z");
-    assert.deepEqual(await retries(), ["3", "", ""]);
+    await becomes(() => retries(), ["3", "", ""]);
     // Ctrl+A was three tasks: choosing one is a step in the address, the next choice takes its place.
     await page.getByRole("gridcell", { name: "load", exact: true }).click();
     await page.waitForURL(/task=load/);
@@ -244,13 +245,7 @@ export const journeys = {
     await page.locator("[role=row]", { hasText: "renamed" }).first().waitFor();
   },
 
-  "forms, list and preview are clean to axe in both themes, with lists open and errors shown": async ({
-    server,
-    visit,
-    check,
-    out,
-    shots,
-  }) => {
+  "forms, list and preview are clean to axe in both themes, with lists open and errors shown": async ({ server, visit, out, shots }) => {
     const page = await edit(server, visit, "view=list&task=call");
     const wrong = [];
     const here = new URL(page.url()).pathname;
@@ -258,48 +253,40 @@ export const journeys = {
       await page.goto(`${server.url}${here}?${search}`);
       await page.locator(".form-title").waitFor();
       await act();
-      await page.waitForTimeout(250); // what opens has opened
-      wrong.push(...(await check(page, name)));
+      wrong.push(...(await inBoth(page, name)));
       if (shots) await page.screenshot({ path: `${out}form-${name.replaceAll(" ", "-")}.png` });
     };
     const languages = shots ? ["en", "zh-CN"] : ["en"];
     for (const language of languages) {
-      for (const theme of ["light", "dark"]) {
-        await page.evaluate(
-          ([l, t]) => {
-            localStorage.setItem("porpoise.settings", JSON.stringify({ language: l }));
-            localStorage.setItem("porpoise.theme", t);
-          },
-          [language, theme],
-        );
-        const of = `${theme} ${language}`;
-        await see(`task ${of}`, "view=list&task=call");
-        await see(`needs ${of}`, "view=list&task=call", () => page.locator(".editor-panel .mantine-PillsInputField-field").last().click());
-        await see(`type ${of}`, "view=list&task=call", () => page.locator("#field-type").click());
-        await see(`script ${of}`, "view=split&task=load", () => page.locator(".editor-panel .cm-content").waitFor());
-        await see(`params ${of}`, "view=list&task=call&tab=params", () => page.locator(".param-row button").first().click());
-        await see(`errors ${of}`, "view=list&task=extract&tab=retry", async () => {
-          await page.locator("[id='field-retry.times']").fill("abc");
-          await page.locator(".fr-error").first().waitFor();
-        });
-        await see(`preview ${of}`, "view=list&task=load&tab=preview", () => page.locator(".preview-param").first().waitFor());
-        await see(`workflow ${of}`, "view=list", () => page.locator("#field-on_failure").click());
-        await see(`bulk ${of}`, "view=list", async () => {
-          await page.getByRole("grid").focus();
-          await page.keyboard.press("Control+a");
-        });
-        await see(`cell ${of}`, "view=list", async () => {
-          await page.getByRole("grid").focus();
-          await page.keyboard.press("Enter");
-          await page.keyboard.type("-");
-          await page.keyboard.press("Enter");
-          await page.locator(".list-why").waitFor();
-        });
-        if (!shots) continue;
-        await page.setViewportSize({ width: 390, height: 800 });
-        await see(`narrow ${of}`, "view=list&task=call", () => page.locator(".editor-panel button").first().click());
-        await page.setViewportSize({ width: 1280, height: 800 });
-      }
+      await page.evaluate((l) => localStorage.setItem("porpoise.settings", JSON.stringify({ language: l })), language);
+      await see(`task ${language}`, "view=list&task=call");
+      await see(`needs ${language}`, "view=list&task=call", () =>
+        page.locator(".editor-panel .mantine-PillsInputField-field").last().click(),
+      );
+      await see(`type ${language}`, "view=list&task=call", () => page.locator("#field-type").click());
+      await see(`script ${language}`, "view=split&task=load", () => page.locator(".editor-panel .cm-content").waitFor());
+      await see(`params ${language}`, "view=list&task=call&tab=params", () => page.locator(".param-row button").first().click());
+      await see(`errors ${language}`, "view=list&task=extract&tab=retry", async () => {
+        await page.locator("[id='field-retry.times']").fill("abc");
+        await page.locator(".fr-error").first().waitFor();
+      });
+      await see(`preview ${language}`, "view=list&task=load&tab=preview", () => page.locator(".preview-param").first().waitFor());
+      await see(`workflow ${language}`, "view=list", () => page.locator("#field-on_failure").click());
+      await see(`bulk ${language}`, "view=list", async () => {
+        await page.getByRole("grid").focus();
+        await page.keyboard.press("Control+a");
+      });
+      await see(`cell ${language}`, "view=list", async () => {
+        await page.getByRole("grid").focus();
+        await page.keyboard.press("Enter");
+        await page.keyboard.type("-");
+        await page.keyboard.press("Enter");
+        await page.locator(".list-why").waitFor();
+      });
+      if (!shots) continue;
+      await page.setViewportSize({ width: 390, height: 800 });
+      await see(`narrow ${language}`, "view=list&task=call", () => page.locator(".editor-panel button").first().click());
+      await page.setViewportSize({ width: 1280, height: 800 });
     }
     assert.deepEqual(wrong, []);
   },

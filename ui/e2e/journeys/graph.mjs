@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { finished, runFailing, signInByLink } from "../steps.mjs";
+import { inBoth } from "../axe.mjs";
+import { becomes, finished, runFailing, signInByCall, signInByLink } from "../steps.mjs";
 
 /** many is a workflow of 2,000 tasks in 40 columns of 50, each needing one or two of the column before. */
 function many(last = "type: noop") {
@@ -35,7 +36,7 @@ export const journeys = {
     const { instance_id: id } = await server.api("POST", "/projects/etl/workflows/many/start", {});
     assert.equal((await finished(server, id)).state, "failed");
     const { page } = await visit();
-    await signInByLink(server, page);
+    await signInByCall(server, page);
     const asked = [];
     const open = new Set();
     page.on("request", (r) => {
@@ -80,7 +81,7 @@ export const journeys = {
     await page.mouse.click(box.x + red.x, box.y + red.y);
     await page.locator(".task-node.chosen", { hasText: "t39.20" }).waitFor();
     assert.match(page.url(), /task=t39\.20/);
-    assert.ok(await inside(page, "t39.20"), "the click has come near it");
+    await becomes(() => inside(page, "t39.20"), true); // the view follows what was chosen
   },
 
   "the keyboard walks a graph of 2,000 tasks, and find flies to any of them": async ({ server, visit }) => {
@@ -88,7 +89,7 @@ export const journeys = {
     const { instance_id: id } = await server.api("POST", "/projects/etl/workflows/many/start", {});
     await finished(server, id);
     const { page } = await visit({ reducedMotion: "reduce" });
-    await signInByLink(server, page);
+    await signInByCall(server, page);
     await page.goto(`${server.url}/p/etl/r/${id}`);
     await node(page, "t0.0").waitFor();
     await page.getByRole("application", { name: "Graph of many" }).focus();
@@ -133,7 +134,7 @@ export const journeys = {
       server.apply("etl", `name: chain\ntasks:\n${chain.join("\n")}\n`);
       const { instance_id: id } = await server.api("POST", "/projects/etl/workflows/chain/start", {});
       const { page } = await visit();
-      await signInByLink(server, page);
+      await signInByCall(server, page);
       await page.goto(`${server.url}/p/etl/r/${id}`);
       const runs = (name) => page.locator(`.react-flow__node[data-id="${name}"] .task-node.hue-running`);
       await runs("step 5").waitFor();
@@ -160,7 +161,7 @@ export const journeys = {
   "a graph runs down where a person wants that, and is remembered": async ({ server, visit }) => {
     const id = await runFailing(server);
     const { page } = await visit();
-    await signInByLink(server, page);
+    await signInByCall(server, page);
     await page.goto(`${server.url}/p/etl/r/${id}`);
     const below = async () => {
       const [a, b] = [await node(page, "extract").boundingBox(), await node(page, "report").boundingBox()];
@@ -194,32 +195,29 @@ export const journeys = {
     const wrong = [];
     const { page } = await visit();
     await signInByLink(server, page);
-    for (const [name, media] of [
-      ["light", { colorScheme: "light" }],
-      ["dark", { colorScheme: "dark" }],
-      ["forced", { colorScheme: "light", forcedColors: "active", reducedMotion: "reduce" }],
-    ]) {
-      await page.emulateMedia(media);
-      const look = async (what) => {
-        wrong.push(...(await check(page, `${what} ${name}`)));
-        if (shots) await page.screenshot({ path: `${out}graph-${what}-${name}.png` });
-      };
-      await page.goto(`${server.url}/p/etl/r/${failed}`);
-      await node(page, "load dim").waitFor();
-      await look("failed");
-      await page.getByRole("switch", { name: "Only problems" }).click();
-      await page.locator(".task-node.dim").first().waitFor();
-      await look("problems");
-      await page.goto(`${server.url}/p/etl/r/${id}`);
-      await node(page, "t0.0").waitFor();
-      await page.keyboard.press("Control+f");
-      await page.getByRole("textbox", { name: "Find a task" }).fill("t3");
-      await look("near");
-      await page.keyboard.press("Escape");
-      await page.getByRole("button", { name: "Fit" }).click();
-      await page.locator(".far-view").waitFor();
-      await look("afar");
-    }
+    const look = async (what) => {
+      wrong.push(...(await inBoth(page, what)));
+      if (shots) await page.screenshot({ path: `${out}graph-${what}.png` });
+      await page.emulateMedia({ forcedColors: "active", reducedMotion: "reduce" });
+      wrong.push(...(await check(page, `${what} in forced colours`, "colours")));
+      if (shots) await page.screenshot({ path: `${out}graph-${what}-forced.png` });
+      await page.emulateMedia({ forcedColors: null, reducedMotion: null });
+    };
+    await page.goto(`${server.url}/p/etl/r/${failed}`);
+    await node(page, "load dim").waitFor();
+    await look("failed");
+    await page.getByRole("switch", { name: "Only problems" }).click();
+    await page.locator(".task-node.dim").first().waitFor();
+    await look("problems");
+    await page.goto(`${server.url}/p/etl/r/${id}`);
+    await node(page, "t0.0").waitFor();
+    await page.keyboard.press("Control+f");
+    await page.getByRole("textbox", { name: "Find a task" }).fill("t3");
+    await look("near");
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Fit" }).click();
+    await page.locator(".far-view").waitFor();
+    await look("afar");
     assert.deepEqual(wrong, []);
   },
 };

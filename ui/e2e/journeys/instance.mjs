@@ -1,12 +1,23 @@
 import assert from "node:assert/strict";
-import { alive, long, runFailing, signInByLink } from "../steps.mjs";
+import { alive, becomes, runFailing, signInByCall, signInByLink } from "../steps.mjs";
+
+/** slow takes its time to go, so that a person sees it go. */
+const slow = `name: long
+tasks:
+  - name: sleeper
+    type: shell
+    script: |
+      trap 'sleep 2; exit 1' TERM
+      echo "pid $$"
+      while true; do sleep 0.1; done
+`;
 
 export const journeys = {
   "15: a failing instance says why, and a colleague opens the same view": async ({ server, visit }) => {
     const id = await runFailing(server);
-    const { page } = await visit();
+    const { page } = await visit({ permissions: ["clipboard-read", "clipboard-write"] });
     await signInByLink(server, page);
-    await page.locator(".trouble a", { hasText: "nightly load" }).click();
+    await page.getByRole("link", { name: /^failed nightly load/ }).click();
     const banner = page.locator(".banner.bad");
     await banner.getByText("ERROR 1146: table dwh.dim_user does not exist").waitFor();
     await banner.getByText("2 tasks blocked by it").waitFor();
@@ -14,8 +25,11 @@ export const journeys = {
     // The address has the line, marked where it opens.
     await banner.getByRole("button", { name: "Open log at line 2" }).click();
     await page.locator(".log-row[data-chosen] .log-line", { hasText: "ERROR 1146" }).waitFor();
-    assert.equal(await page.locator(".log-line .ansi-green").textContent(), "ok");
-    const address = page.url();
+    await becomes(() => page.locator(".log-line .ansi-green").textContent(), "ok");
+    await banner.getByRole("button", { name: "Copy link" }).click();
+    await banner.getByRole("button", { name: "Copied" }).waitFor();
+    const address = await page.evaluate(() => navigator.clipboard.readText());
+    assert.equal(address, page.url());
     assert.match(address, /task=load/);
     assert.match(address, /line=2/);
     const colleague = await visit();
@@ -34,11 +48,11 @@ export const journeys = {
     assert.ok(id);
   },
 
-  "17: a killed task's process is really gone": async ({ server, visit }) => {
-    server.apply("etl", long);
+  "17: a killed task is seen to be killed, then killed, and its process is really gone": async ({ server, visit }) => {
+    server.apply("etl", slow);
     const { instance_id: id } = await server.api("POST", "/projects/etl/workflows/long/start", {});
     const { page } = await visit();
-    await signInByLink(server, page);
+    await signInByCall(server, page);
     await page.goto(`${server.url}/p/etl/r/${id}?task=sleeper&panel=log`);
     const line = await page.locator(".log-line", { hasText: /pid \d+/ }).textContent();
     const pid = Number(line.match(/\d+/)[0]);
@@ -47,6 +61,8 @@ export const journeys = {
     const dialog = page.getByRole("dialog");
     await dialog.locator("li", { hasText: "sleeper" }).waitFor();
     await dialog.getByRole("button", { name: "Kill" }).click();
+    await page.locator(".task-node", { hasText: "killing" }).waitFor();
+    assert.ok(alive(pid), "it is still on its way out");
     await page.locator(".task-node.hue-killed", { hasText: "killed" }).waitFor();
     await page.locator(".big-state", { hasText: "failed" }).waitFor();
     assert.ok(!alive(pid), `process ${pid} is gone`);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { signInByLink } from "../steps.mjs";
+import { signInByCall } from "../steps.mjs";
 
 export const journeys = {
   "a long list keeps at most 60 rows in the page, and reads on while it is scrolled": async ({ server, visit }) => {
@@ -7,7 +7,7 @@ export const journeys = {
     const starts = 250;
     for (let i = 0; i < starts; i++) await server.api("POST", "/projects/etl/workflows/tiny/start", {});
     const { page } = await visit();
-    await signInByLink(server, page);
+    await signInByCall(server, page);
     await page.goto(`${server.url}/runs?workflow=tiny&project=etl`);
     const table = page.getByRole("table", { name: "Instances" });
     const rows = table.locator("[data-instance]");

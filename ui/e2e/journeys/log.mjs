@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { finished, signInByLink } from "../steps.mjs";
+import { inBoth } from "../axe.mjs";
+import { becomes, finished, signInByCall } from "../steps.mjs";
 
 const lines = 420_000;
 const needle = 400_000;
@@ -45,12 +46,12 @@ export const journeys = {
       server.apply("etl", chatty(kept, gate));
       const { instance_id: id } = await server.api("POST", "/projects/etl/workflows/chatty/start", {});
       const { page } = await visit();
-      await signInByLink(server, page);
+      await signInByCall(server, page);
       await page.goto(`${server.url}/p/etl/r/${id}?task=talk&panel=log`);
       // It opens at the end and follows it, in colour.
       await page.locator(".log-line .ansi-own", { hasText: "tick" }).first().waitFor();
       assert.ok((await rowsIn(page)) <= 300);
-      assert.equal(await page.locator(".log-line a").first().getAttribute("rel"), "noreferrer noopener");
+      await becomes(() => page.locator(".log-line a").first().getAttribute("rel"), "noreferrer noopener");
       // Scrolled up, it stays put and counts what comes.
       await page.locator(".log").hover();
       await page.mouse.wheel(0, -2500);
@@ -65,17 +66,12 @@ export const journeys = {
       await page.keyboard.press("Enter");
       const hit = page.locator(".log-row[data-current]", { hasText: "with the needle" });
       await hit.waitFor();
-      assert.equal(await hit.locator(".log-no").textContent(), String(needle));
-      assert.equal(await hit.locator("mark").textContent(), "needle");
+      await becomes(() => hit.locator(".log-no").textContent(), String(needle));
+      await becomes(() => hit.locator("mark").textContent(), "needle");
       await page.getByText("1 / 1", { exact: true }).waitFor();
       assert.ok((await rowsIn(page)) <= 300);
-      const wrong = [];
-      for (const theme of ["light", "dark"]) {
-        await page.evaluate((t) => document.documentElement.setAttribute("data-mantine-color-scheme", t), theme);
-        await page.waitForFunction(() => document.getAnimations().length === 0);
-        wrong.push(...(await check(page, `log ${theme}`)));
-        if (shots) await page.screenshot({ path: `${out}log-find-${theme}.png` });
-      }
+      const wrong = await inBoth(page, "log");
+      if (shots) await page.screenshot({ path: `${out}log-find.png` });
       // A wrong expression says what is wrong; the right one finds its lines.
       await page.getByRole("button", { name: "Regular expression (RE2)" }).click();
       await page.getByRole("textbox", { name: "Find in the log" }).fill("row 3999(9");
@@ -88,7 +84,7 @@ export const journeys = {
       // Every match of a line is marked; the count is of lines.
       await page.getByRole("textbox", { name: "Find in the log" }).fill("with|n[e]+dle");
       await page.locator(".log-row[data-current] mark", { hasText: "needle" }).waitFor();
-      assert.deepEqual(await page.locator(".log-row[data-current] mark").allTextContents(), ["with", "needle"]);
+      await becomes(() => page.locator(".log-row[data-current] mark").allTextContents(), ["with", "needle"]);
       await page.getByText("1 / 1", { exact: true }).waitFor();
       await page.keyboard.press("Escape");
       assert.deepEqual(wrong, []);

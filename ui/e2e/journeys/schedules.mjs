@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { signInByLink } from "../steps.mjs";
+import { becomes, finished, signInByCall } from "../steps.mjs";
 
 const daily = `name: daily
 params:
@@ -12,7 +12,7 @@ tasks:
 async function ready(server, visit, options) {
   server.apply("shop", daily);
   const { page } = await visit(options);
-  await signInByLink(server, page);
+  await signInByCall(server, page);
   await page.goto(`${server.url}/p/shop/schedules`);
   return page;
 }
@@ -31,6 +31,9 @@ async function clean(page, check, name) {
   assert.deepEqual([...(await check(page, name)), ...(wide ? [`${name}: wider than the window`] : [])], []);
 }
 
+/** waiting are the beginnings of those that wait more than they work. */
+export const waiting = ["26: ", "26b: "];
+
 export const journeys = {
   "25: every day at 02:30 in Berlin in words; the change of the clocks is marked; pause and resume": async ({ server, visit, check }) => {
     const page = await ready(server, visit, { refused: [412] });
@@ -44,7 +47,7 @@ export const journeys = {
     await form.getByText("at 02:30 every day").waitFor();
     const fires = form.locator(".next-fires li");
     await fires.filter({ hasText: "2027-03-28 03:00 +02:00" }).getByText("clocks change: 02:30:00 does not exist that day").waitFor();
-    assert.match(await fires.first().textContent(), /2027-03-27 02:30 \+01:00/);
+    await becomes(() => fires.first().textContent(), /2027-03-27 02:30 \+01:00/);
     await form.getByRole("textbox", { name: /^table/ }).fill("returns");
     await form.getByRole("radio", { name: "Wait for its end" }).check();
     await clean(page, check, "new schedule");
@@ -64,9 +67,10 @@ export const journeys = {
     await row.getByText("month end").waitFor();
     await row.getByRole("link", { name: "nightly" }).click();
     await page.getByRole("heading", { name: "nightly", exact: true }).waitFor();
-    await page.getByText("month end").waitFor();
+    await page.getByText("It does not fire: admin has paused it (month end).").waitFor();
     await page.getByRole("button", { name: "Resume" }).click();
     await page.getByText("nightly fires again from now on.").waitFor();
+    await page.getByText(/^It fires next at 2027-03-27 02:30:00 \+01:00/).waitFor();
     await page.getByRole("button", { name: "Pause" }).waitFor();
 
     // The calendar goes to what is foretold, and opens its day by keys.
@@ -90,6 +94,59 @@ export const journeys = {
     await edit.getByText("Somebody else has changed it").waitFor();
   },
 
+  "25d: the hours in which all schedules fire, with what fires in one": async ({ server, visit, check }) => {
+    const page = await ready(server, visit);
+    for (const name of ["ann", "ben"]) await put(server, name, { cron: "30 2 * * *", timezone: "Europe/Berlin" });
+    await put(server, "often", { cron: "* * * * * *", timezone: "UTC", enabled: false });
+    await page.goto(`${server.url}/schedules?week=2027-03-27`);
+    await page.locator("[data-schedule=ann]").waitFor();
+    await page.getByText("By hour", { exact: true }).click();
+    const map = page.getByRole("table", { name: "Planned fires by day and hour" });
+    // On the 28th the clocks leave out the hour of 02:30.
+    await map.getByRole("button", { name: "Sat, Mar 27, 02:00: 2 fires" }).waitFor();
+    await map.getByRole("button", { name: "Sun, Mar 28, 02:00: the clocks leave this hour out" }).waitFor();
+    const later = map.getByRole("button", { name: "Sun, Mar 28, 03:00: 2 fires" });
+    assert.equal(await map.locator("button[data-n='2']").count(), 7);
+    assert.equal(await map.getByText("2", { exact: true }).count(), 0); // a number is there on demand
+    await page.getByLabel("Numbers").check();
+    assert.equal(await map.getByText("2", { exact: true }).count(), 7);
+    await clean(page, check, "hours");
+
+    // By keys: one tab stop, the arrows, Enter.
+    await map.locator("[data-cell='0.0']").focus();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Enter");
+    const hour = page.getByRole("dialog", { name: /^Fires on Sat, Mar 27 from 02:00/ });
+    await hour.getByRole("link", { name: "ann" }).waitFor();
+    await hour.getByRole("link", { name: "ben" }).waitFor();
+    assert.equal(await hour.getByRole("link").count(), 2);
+    assert.match(page.url(), /hour=2027-03-27T02/);
+    await clean(page, check, "an hour");
+    await page.reload();
+    await hour.getByRole("link", { name: "ann" }).waitFor();
+    await page.keyboard.press("Escape");
+    await later.click();
+    await page
+      .getByRole("dialog", { name: /^Fires on Sun, Mar 28 from 03:00/ })
+      .getByRole("link", { name: "ben" })
+      .click();
+    await page.getByRole("heading", { name: "ben", exact: true }).waitFor();
+
+    // The table says the same, and of the project the same again.
+    await page.goto(`${server.url}/p/shop/schedules?heat=table&week=2027-03-27`);
+    const rows = page.locator(".heat-table tbody tr");
+    await rows.first().getByText("2 fires").waitFor();
+    assert.equal(await rows.count(), 7);
+    await clean(page, check, "hours as a table");
+    await server.api("POST", "/projects/shop/workflows/daily/schedules/often/resume");
+    await page.reload();
+    await page.getByText("their hours are estimated").waitFor();
+    await page.getByText("about 3,602 fires").first().waitFor();
+    await page.goto(`${server.url}/schedules?heat=map&week=2026-02-30`); // no date: it begins today
+    await page.getByRole("table", { name: "Planned fires by day and hour" }).waitFor();
+  },
+
   "25b: a mistake in a cron is marked where it is; many are paused at once; a viewer sees why not": async ({ server, visit, check }) => {
     const page = await ready(server, visit, { refused: [422] });
     for (const name of ["night 1", "night 2", "noon"]) await put(server, name, { cron: "0 12 * * *", timezone: "Asia/Shanghai" });
@@ -102,7 +159,7 @@ export const journeys = {
     await pick(page, form, "Fires", "By a cron expression");
     await form.getByRole("textbox", { name: "Cron" }).fill("0 61 * * *");
     await form.getByText("hour 61 is not in 0-23").waitFor();
-    assert.equal(await form.locator(".cron-mistake mark").textContent(), "61");
+    await becomes(() => form.locator(".cron-mistake mark").textContent(), "61");
     await clean(page, check, "wrong cron");
     await form.getByRole("textbox", { name: "Cron" }).fill("*/10 8-18 * * MON-FRI");
     await form.locator(".cron-mistake").waitFor({ state: "detached" });
@@ -121,6 +178,17 @@ export const journeys = {
     await page.getByText("freeze").first().waitFor();
     const noon = await server.api("GET", "/projects/shop/workflows/daily/schedules/noon");
     assert.equal(noon.enabled, true);
+    // What is shown says which of the two means something.
+    await page.goto(`${server.url}/p/shop/schedules?is=off`);
+    await page.getByText("2 schedules", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "More actions" }).click();
+    const again = page.getByRole("menuitem", { name: "Pause these" });
+    await again.getByText("These are paused already.").waitFor();
+    assert.equal(await again.getAttribute("aria-disabled"), "true");
+    await page.getByRole("menuitem", { name: "Resume these" }).click();
+    await page.getByText("2 schedules that are paused will fire again.").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Resume", exact: true }).click();
+    await page.getByText("2 schedules changed.").waitFor();
 
     await server.api("POST", "/users", { name: "vera", password: "given by the admin" });
     await server.api("PUT", "/projects/shop/members/vera", { role: "viewer" });
@@ -167,6 +235,73 @@ export const journeys = {
     assert.deepEqual([kept.webhook, kept.overlap], [made.webhook, "wait"]);
   },
 
+  "26: the master is down over fires; the ledger shows them missed, and why; one is run from the calendar, then the others": async ({
+    server,
+    visit,
+    check,
+  }) => {
+    await ready(server, visit).then((first) => first.close()); // what loses its server is another journey
+    // Late fires are let go, so that what nobody was there for is missed.
+    await put(server, "watch", { cron: "*/2 * * * * *", misfire: { policy: "none", grace: "1s" } });
+    const of = "/projects/shop/workflows/daily/schedules/watch";
+    const rows = async (state) => (await server.api("GET", `${of}/fires?state=${state}&limit=200`)).items;
+    const until = async (what, done) => {
+      for (let i = 0; i < 300; i++) {
+        const got = await done();
+        if (got) return got;
+        await new Promise((r) => setTimeout(r, 100));
+      }
+      throw new Error(`${what} did not come`);
+    };
+    await until("a fire", async () => (await rows("fired")).length > 0);
+    await server.kill();
+    await new Promise((r) => setTimeout(r, 7000)); // it is down over three of its moments
+    await server.restart();
+    await until("what was missed", async () => (await rows("missed")).length >= 3);
+    await server.api("POST", `${of}/pause`, { reason: "look what came of it" });
+    const missed = (await rows("missed")).length;
+
+    const { page } = await visit();
+    await page.request.post(`${server.url}/api/v1/session`, { data: { user: "admin", password: server.password } });
+    await page.goto(`${server.url}/p/shop/w/daily/s/watch`);
+    await page.getByText("It does not fire: admin has paused it (look what came of it).").waitFor();
+    await page.getByText("It holds").waitFor();
+    await clean(page, check, "a schedule that missed fires");
+    const today = page.locator(".calendar-day[data-worst=missed]");
+    await today.first().click();
+    const drawer = page.getByRole("dialog").filter({ has: page.locator(".fires") });
+    const line = drawer.getByRole("row").filter({ hasText: "late fires are let go" }).first();
+    await line.getByRole("button", { name: /^Run the one of/ }).click();
+    const ask = page.getByRole("dialog", { name: "Run this one" });
+    await ask.getByText("missed: no master was there; late fires are let go").waitFor();
+    await clean(page, check, "run one");
+    await ask.getByRole("button", { name: "Run 1 instance" }).click();
+    await page.getByText("1 instance started.").waitFor();
+    await line.getByRole("link").waitFor();
+    const made = (await rows("missed")).filter((f) => f.instance_id);
+    assert.equal(made.length, 1);
+    await finished(server, made[0].instance_id);
+    const instance = await server.api("GET", `/instances/${made[0].instance_id}`);
+    assert.equal(instance.schedule_time, made[0].at);
+
+    // All others of the day at once: the list says which, and what runs already is not among them.
+    await drawer.getByRole("button", { name: "Run what was missed" }).click();
+    const all = page.getByRole("dialog", { name: "Run what was missed" });
+    await all.getByRole("button", { name: `Run ${missed - 1} instances` }).waitFor();
+    await becomes(() => all.locator(".run-list li").count(), missed - 1);
+    await all.getByRole("button", { name: `Run ${missed - 1} instances` }).click();
+    await page.getByText(`${missed - 1} instances started.`).waitFor();
+    await until("every instance", async () => (await rows("missed")).every((f) => f.instance_id));
+    const { holds, planned, outcomes, open } = await server.api("GET", `${of}/proof`);
+    const sum = Object.values(outcomes).reduce((a, b) => a + b, 0);
+    assert.deepEqual([holds, sum, outcomes.missed, open], [true, planned, missed, 0]);
+    await page.keyboard.press("Escape");
+    await page.getByText("It holds").waitFor();
+    await page.getByRole("button", { name: "Run what was missed" }).click();
+    await page.getByText("Nothing is left to run.").waitFor();
+    await clean(page, check, "nothing left");
+  },
+
   "26b: fires of each second are in the ledger, each with its instance, and the proof holds": async ({ server, visit, check }) => {
     await ready(server, visit).then((page) => page.close());
     await put(server, "ticks", { cron: "* * * * * *", overlap: "allow" });
@@ -180,7 +315,7 @@ export const journeys = {
     await page.getByText("It holds").waitFor();
     await clean(page, check, "schedule");
     const today = page.locator(".calendar-day[aria-current=date]");
-    assert.match(await today.textContent(), /\d+ fired/);
+    await becomes(() => today.textContent(), /\d+ fired/);
     await today.click();
     const drawer = page.getByRole("dialog");
     await drawer.getByRole("row").nth(3).waitFor();

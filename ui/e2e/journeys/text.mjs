@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { signInByLink } from "../steps.mjs";
+import { becomes, signInByCall, signInByLink } from "../steps.mjs";
 
 const typed = `# Loads yesterday's sales.
 name: daily
@@ -49,7 +49,7 @@ async function caretLine(page, line) {
 export const journeys = {
   "4: type it as YAML, rename a task in the form, and find comments and spacing as they were": async ({ server, visit, out, shots }) => {
     const { page } = await visit();
-    await signInByLink(server, page);
+    await signInByCall(server, page);
     await server.api("PUT", "/projects/etl", {});
     await open(server, page, "&view=text");
     await write(page, typed.replace("    script: echo 1\n", "    script: echo 1\n    outputs: [rows]\n"));
@@ -67,20 +67,20 @@ export const journeys = {
       .replace("name: extract", "name: fetch")
       .replace("[ extract ]", "[ fetch ]")
       .replace("extract.rows", "fetch.rows");
-    assert.equal(await textOf(page), want);
+    await becomes(() => textOf(page), want);
     // The one history: the same keys in the text take back what the form did.
     await text(page).focus();
     await page.keyboard.press("Control+z");
     await page.locator(".cm-line", { hasText: "name: extract" }).waitFor();
     await page.keyboard.press("Control+Shift+z");
     await page.locator(".cm-line", { hasText: "name: fetch" }).waitFor();
-    assert.equal(await textOf(page), want);
+    await becomes(() => textOf(page), want);
     if (shots) await page.screenshot({ path: `${out}text-4.png` });
   },
 
   "4b: what is chosen on one side is shown on the other": async ({ server, visit, out }) => {
     const { page } = await visit();
-    await signInByLink(server, page);
+    await signInByCall(server, page);
     await server.api("PUT", "/projects/etl", {});
     await open(server, page, "&view=split");
     const many = Array.from({ length: 60 }, (_, i) => `  - name: t${i}\n    type: noop\n${i ? `    needs: [t${i - 1}]\n` : ""}`).join("");
@@ -90,7 +90,7 @@ export const journeys = {
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowDown");
     await page.locator(".react-flow__node.selected[data-id=t0]").waitFor();
-    assert.deepEqual(await page.locator(".cm-chosen").allTextContents(), ["  - name: t0", "    type: noop"]);
+    await becomes(() => page.locator(".cm-chosen").allTextContents(), ["  - name: t0", "    type: noop"]);
     await page.goto(`${page.url().replace("task=t0", "task=t50")}`);
     await text(page).waitFor();
     await page.screenshot({ path: `${out}text-4b.png` });
@@ -98,7 +98,7 @@ export const journeys = {
 
   "5: broken YAML freezes the canvas with its line, and undo brings it back": async ({ server, visit, out }) => {
     const { page } = await visit();
-    await signInByLink(server, page);
+    await signInByCall(server, page);
     await server.api("PUT", "/projects/etl", {});
     await open(server, page, "&view=split");
     // The server has nothing against it, however soon it answers.
@@ -121,19 +121,19 @@ export const journeys = {
     assert.match(says, /^there is something here that does not belong here|^a key /);
     assert.ok((await page.locator(".canvas-notice").textContent()).includes(says));
     assert.ok((await page.locator(".form-broken").textContent()).includes(says));
-    assert.equal(await node(page, "load").count(), 1);
-    assert.match(await textOf(page), / \]\]: \[/);
+    await becomes(() => node(page, "load").count(), 1);
+    await becomes(() => textOf(page), / \]\]: \[/);
     await page.locator(".cm-lint-marker-error").first().waitFor();
     await page.screenshot({ path: `${out}text-5.png` });
     await page.getByRole("button", { name: "Undo" }).first().click();
     await strip(page).getByText("YAML ok").waitFor();
-    assert.equal(await textOf(page), sound);
+    await becomes(() => textOf(page), sound);
     await page.locator(".cm-lint-marker-error").first().waitFor({ state: "hidden" });
   },
 
   "9: four problems are the same in badge, field, gutter and strip, and each has a way to it": async ({ server, visit, out, check }) => {
     const { page } = await visit();
-    await signInByLink(server, page);
+    await signInByCall(server, page);
     await server.api("PUT", "/projects/etl", {});
     await open(server, page, "&view=text");
     const wrong = `name: daily
@@ -158,10 +158,10 @@ tasks:
     const rows = strip(page).getByRole("listitem");
     // The server knows the place of the fourth better than the page does.
     await rows.locator(".problem-line", { hasText: /^line 5$/ }).waitFor();
-    assert.equal(await rows.count(), 4);
+    await becomes(() => rows.count(), 4);
     const lines = await rows.locator(".problem-line").allTextContents();
     assert.deepEqual(lines, ["line 5", "line 8", "line 10", "line 11"]);
-    assert.equal(await page.locator(".cm-lint-marker-error").count(), 4);
+    await becomes(() => page.locator(".cm-lint-marker-error").count(), 4);
     // Each leads to its line.
     for (const [i, line] of [5, 8, 10, 11].entries()) {
       await rows.nth(i).getByRole("button").click();
@@ -182,8 +182,8 @@ tasks:
     // On the canvas the same ones are badges, and each leads to its field.
     await view(page, "Canvas");
     await node(page, "second").waitFor();
-    assert.equal(await node(page, "second").locator(".node-problems").textContent(), "2");
-    assert.equal(await node(page, "first").locator(".node-problems").textContent(), "1");
+    await becomes(() => node(page, "second").locator(".node-problems").textContent(), "2");
+    await becomes(() => node(page, "first").locator(".node-problems").textContent(), "1");
     await rows.nth(1).getByRole("button").click();
     const panel = page.getByRole("complementary", { name: "Form" });
     await panel.locator('[data-field="needs"]').getByText('there is no task "frist"').waitFor();

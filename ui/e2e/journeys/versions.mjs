@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { finished, signInAgain, signInByLink } from "../steps.mjs";
+import { inBoth } from "../axe.mjs";
+import { finished, signInAgain, signInByCall, signInByLink } from "../steps.mjs";
 
 const base = `# who loads what
 name: shared
@@ -46,15 +47,10 @@ async function saveAs(page, message) {
 
 const newest = (server) => server.api("GET", "/projects/etl/workflows/shared");
 
-async function clean(check, page, where) {
-  for (const theme of ["light", "dark"]) {
-    await page.evaluate((t) => document.documentElement.setAttribute("data-mantine-color-scheme", t), theme);
-    assert.deepEqual(await check(page, `${where} ${theme}`), []);
-  }
-}
+const clean = async (page, where) => assert.deepEqual(await inBoth(page, where), []);
 
 export const journeys = {
-  "10: two people save: what is apart comes together, what both have changed is chosen": async ({ server, visit, check }) => {
+  "10: two people save: what is apart comes together, what both have changed is chosen": async ({ server, visit }) => {
     server.apply("etl", base);
     const one = await visit();
     // The second save of the same ground is refused.
@@ -68,7 +64,7 @@ export const journeys = {
     await saveAs(two.page, "the second");
     const merge = two.page.getByRole("region", { name: "Merge" });
     await merge.getByText("One field was changed by both.").waitFor();
-    await clean(check, two.page, "merge");
+    await clean(two.page, "merge");
     const go = merge.getByRole("button", { name: "Merge and save" });
     assert.ok(await go.isDisabled());
     const choice = merge.getByRole("radiogroup", { name: "report · script" });
@@ -94,10 +90,10 @@ export const journeys = {
     await one.page.getByText("draft by admin").waitFor();
   },
 
-  "11: unsaved work is asked for before it is left, and offered after a crash": async ({ server, visit, check }) => {
+  "11: unsaved work is asked for before it is left, and offered after a crash": async ({ server, visit }) => {
     server.apply("etl", base);
     const { page, context } = await visit();
-    await signInByLink(server, page);
+    await signInByCall(server, page);
     await openText(server, page, "shared");
     const save = page.getByRole("button", { name: "Save…" });
     const nothing = page.getByRole("button", { name: "Save… There is nothing to save: this is the newest version as it is." });
@@ -111,7 +107,7 @@ export const journeys = {
     await page.getByRole("link", { name: "Today" }).first().click();
     const ask = page.getByRole("dialog", { name: "Leave with unsaved work?" });
     await ask.waitFor();
-    await clean(check, page, "leave");
+    await clean(page, "leave");
     await ask.getByRole("button", { name: "Stay here" }).click();
     assert.match(page.url(), /\/edit/);
     // The copy is written every two seconds, and at once when the first change is made.
@@ -144,30 +140,30 @@ export const journeys = {
     await again.getByRole("heading", { name: "Today" }).waitFor();
   },
 
-  "12: versions compared as list, graph and text, and the first brought back as the fourth": async ({ server, visit, check, out }) => {
+  "12: versions compared as list, graph and text, and the first brought back as the fourth": async ({ server, visit, out }) => {
     server.apply("etl", base);
     server.apply("etl", base.replace("echo 1", "echo 2"));
     server.apply("etl", base.replace("- name: report", "- name: mail").replace("echo 1", "echo 3"));
     const { page } = await visit();
-    await signInByLink(server, page);
+    await signInByCall(server, page);
     await page.goto(`${server.url}/p/etl/w/shared?tab=versions`);
     await page.getByRole("radio", { name: "Compare from v1" }).check();
     await page.getByRole("radio", { name: "Compare to v3" }).check();
-    await clean(check, page, "versions");
+    await clean(page, "versions");
     await page.getByRole("button", { name: "Compare v1 with v3" }).click();
     await page.getByRole("heading", { name: "mail added" }).waitFor();
     await page.getByRole("heading", { name: "report removed" }).waitFor();
     const changed = page.getByRole("table", { name: "extract" });
     await changed.getByText("echo 1").waitFor();
     await changed.getByText("echo 3").waitFor();
-    await clean(check, page, "differences");
+    await clean(page, "differences");
     await page.getByText("Graph", { exact: true }).click();
     await page.getByRole("group", { name: /^mail, shell, added/ }).waitFor();
     await page.getByRole("group", { name: /^report, shell, removed/ }).waitFor();
-    await clean(check, page, "differences as graph");
+    await clean(page, "differences as graph");
     await page.getByText("YAML", { exact: true }).click();
     await page.getByText("echo 3").waitFor();
-    await clean(check, page, "differences as text");
+    await clean(page, "differences as text");
     await page.screenshot({ path: `${out}diff-text.png` });
     await page.getByRole("button", { name: "All versions" }).click();
     await page.getByRole("row", { name: /v1/ }).getByRole("button", { name: "Restore" }).click();
@@ -178,18 +174,18 @@ export const journeys = {
     assert.deepEqual([now.latest, now.published, now.text], [4, 4, base]);
   },
 
-  "14: run from the middle with changed parameters: only what is below runs": async ({ server, visit, check }) => {
+  "14: run from the middle with changed parameters: only what is below runs": async ({ server, visit }) => {
     server.apply("etl", base);
     const { page } = await visit();
-    await signInByLink(server, page);
+    await signInByCall(server, page);
     await page.goto(`${server.url}/p/etl/w/shared/edit`);
     await page.locator(".react-flow__node", { hasText: "load" }).click();
     await page.getByRole("button", { name: "Run", exact: true }).click();
-    await clean(check, page, "run menu");
+    await clean(page, "run menu");
     await page.getByRole("menuitem", { name: "From the chosen tasks on…" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText("load runs, and all below it.").waitFor();
-    await clean(check, page, "start dialog");
+    await clean(page, "start dialog");
     await dialog.getByLabel(/^day/).fill("42");
     await dialog.getByRole("button", { name: "Start" }).click();
     await page.getByText(/Instance \d+: 2 of \d tasks done · success/).waitFor();
@@ -209,16 +205,16 @@ export const journeys = {
     await page.getByText("42").first().waitFor();
   },
 
-  "an ended session keeps what was written, and so does a server that is away": async ({ server, visit, check }) => {
+  "an ended session keeps what was written, and so does a server that is away": async ({ server, visit }) => {
     server.apply("etl", base);
     const { page, context, wrong } = await visit();
-    await signInByLink(server, page);
+    await signInByCall(server, page);
     await openText(server, page, "shared");
     await retype(page, `${base}# kept\n`);
     await context.setOffline(true);
     await page.getByRole("button", { name: "Save draft" }).click();
     await page.getByRole("alert").getByText("It was not saved. Your work is still here.").waitFor();
-    await clean(check, page, "not saved");
+    await clean(page, "not saved");
     await context.setOffline(false);
     await context.clearCookies();
     // Whichever request is next finds out.

@@ -1,4 +1,4 @@
-import { Button, Modal, Textarea, TextInput } from "@mantine/core";
+import { Button, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { FormEvent } from "react";
@@ -6,6 +6,7 @@ import { createProject, describeProject, type ProjectOverview } from "../api/acc
 import { wrongFields } from "../domain/problem";
 import { useSay } from "../i18n";
 import { FormError } from "../parts/FormError";
+import { Modal } from "../parts/layers";
 
 /** NewProject makes a project and opens it. */
 export function NewProject({ opened, onClose }: { opened: boolean; onClose: () => void }) {

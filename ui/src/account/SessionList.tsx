@@ -1,19 +1,19 @@
 import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { endSession, type Session, sessionsQuery } from "../api/account";
+import { endSession, type Session, sessionsOfQuery, sessionsQuery } from "../api/account";
 import { useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { Ago, Moment } from "../parts/Times";
 import { browserName } from "./agent";
 
-/** SessionList is where the person is signed in, and ends what he does not want. */
-export function SessionList() {
+/** SessionList is where the person, or another user, is signed in, and ends what is not wanted. */
+export function SessionList({ user }: { user?: string }) {
   const { t } = useSay();
   const client = useQueryClient();
-  const sessions = useQuery(sessionsQuery);
+  const sessions = useQuery(sessionsOfQuery(user));
   const end = useMutation({
-    mutationFn: (s: Session) => endSession(s.id),
+    mutationFn: (s: Session) => endSession(s.id, user),
     onSuccess: async () => {
       notifications.show({ message: t("account.sessions.ended"), autoClose: 3000, withCloseButton: false });
       await client.invalidateQueries({ queryKey: sessionsQuery.queryKey });
@@ -24,7 +24,7 @@ export function SessionList() {
   if (sessions.data.length === 0) return <p className="empty">{t("account.sessions.none")}</p>;
   return (
     <>
-      <p className="faint">{t("account.sessions.about")}</p>
+      {user === undefined && <p className="faint">{t("account.sessions.about")}</p>}
       {end.isError && <ErrorView error={end.error} />}
       <div className="scroll-x" tabIndex={0} role="group" aria-label={t("account.profile.tabSessions")}>
         <table className="plain">

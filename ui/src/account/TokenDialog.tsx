@@ -1,4 +1,4 @@
-import { Button, Modal, Select, TextInput } from "@mantine/core";
+import { Button, Select, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { createToken, tokensQuery } from "../api/account";
@@ -8,6 +8,7 @@ import { isRole, roles } from "../domain/rights";
 import { useSay } from "../i18n";
 import { CopyButton } from "../parts/CopyButton";
 import { FormError } from "../parts/FormError";
+import { Modal } from "../parts/layers";
 
 const lives = [7, 30, 90, 365];
 const day = 86_400_000;

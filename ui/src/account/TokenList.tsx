@@ -1,11 +1,12 @@
-import { Button, Modal } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
-import { revokeToken, type Token, tokensQuery } from "../api/account";
+import { revokeToken, type Token, tokensOfQuery, tokensQuery } from "../api/account";
 import { isRole } from "../domain/rights";
 import { type Say, useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { FormError } from "../parts/FormError";
+import { Modal } from "../parts/layers";
 import { Moment } from "../parts/Times";
 import type { ProfileSearch } from "../searchAccount";
 import { TokenDialog } from "./TokenDialog";
@@ -13,6 +14,7 @@ import { TokenDialog } from "./TokenDialog";
 interface Props {
   search: ProfileSearch;
   set: (part: ProfileSearch, replace?: boolean) => void;
+  user?: string; // another one, whose tokens an admin sees
 }
 
 function scope(t: Say, token: Token): string {
@@ -26,22 +28,24 @@ function roleMost(t: Say, role: string): string {
 }
 
 /** TokenList is what acts for the person without a browser. */
-export function TokenList({ search, set }: Props) {
+export function TokenList({ search, set, user }: Props) {
   const { t } = useSay();
-  const tokens = useQuery(tokensQuery);
+  const tokens = useQuery(tokensOfQuery(user));
   if (tokens.isError) return <ErrorView error={tokens.error} retry={() => void tokens.refetch()} />;
   if (tokens.isPending) return <SkeletonRows />;
   const gone = tokens.data.find((x) => x.id === search.revoke);
   return (
     <>
-      <div className="title-row">
-        <p className="faint">{t("account.tokens.use")}</p>
-        <Button className="push" leftSection={<Plus size={14} />} onClick={() => set({ new: "1" })}>
-          {t("account.tokens.new")}
-        </Button>
-      </div>
+      {user === undefined && (
+        <div className="title-row">
+          <p className="faint">{t("account.tokens.use")}</p>
+          <Button className="push" leftSection={<Plus size={14} />} onClick={() => set({ new: "1" })}>
+            {t("account.tokens.new")}
+          </Button>
+        </div>
+      )}
       {tokens.data.length === 0 ? (
-        <p className="empty">{t("account.tokens.empty")}</p>
+        <p className="empty">{t(user === undefined ? "account.tokens.empty" : "admin.ways.noTokens")}</p>
       ) : (
         <div className="scroll-x" tabIndex={0} role="group" aria-label={t("account.profile.tabTokens")}>
           <table className="plain">
@@ -80,17 +84,17 @@ export function TokenList({ search, set }: Props) {
           </table>
         </div>
       )}
-      <TokenDialog opened={search.new === "1"} onClose={() => set({ new: undefined }, true)} />
-      <Revoke token={gone} onClose={() => set({ revoke: undefined }, true)} />
+      {user === undefined && <TokenDialog opened={search.new === "1"} onClose={() => set({ new: undefined }, true)} />}
+      <Revoke user={user} token={gone} onClose={() => set({ revoke: undefined }, true)} />
     </>
   );
 }
 
-function Revoke({ token, onClose }: { token: Token | undefined; onClose: () => void }) {
+function Revoke({ user, token, onClose }: { user: string | undefined; token: Token | undefined; onClose: () => void }) {
   const { t } = useSay();
   const client = useQueryClient();
   const revoke = useMutation({
-    mutationFn: revokeToken,
+    mutationFn: (id: string) => revokeToken(id, user),
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: tokensQuery.queryKey });
       onClose();

@@ -1,4 +1,4 @@
-import { Button, Modal, Select, TextInput } from "@mantine/core";
+import { Button, Select, TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -9,6 +9,7 @@ import { wrongFields } from "../domain/problem";
 import { may } from "../domain/rights";
 import { useSay } from "../i18n";
 import { FormError } from "../parts/FormError";
+import { Modal } from "../parts/layers";
 import { copyWorkflow, Unreadable } from "./definition";
 
 /** NewWorkflow asks for the name alone: everything else is the editor's. */

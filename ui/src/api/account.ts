@@ -46,6 +46,24 @@ export const sessionsQuery = queryOptions({
   queryFn: async ({ signal }) => (await answer(api.GET("/sessions", { signal }))).items,
 });
 
+/** sessionsOfQuery and tokensOfQuery are another user's, for admins; nobody's name: one's own. */
+export const sessionsOfQuery = (user: string | undefined) =>
+  user === undefined
+    ? sessionsQuery
+    : queryOptions({
+        queryKey: [...sessionsQuery.queryKey, user],
+        queryFn: async ({ signal }) => (await answer(api.GET("/users/{user}/sessions", { params: { path: { user } }, signal }))).items,
+      });
+
+export const tokensOfQuery = (user: string | undefined) =>
+  user === undefined
+    ? tokensQuery
+    : queryOptions({
+        queryKey: [...tokensQuery.queryKey, user],
+        queryFn: ({ signal }) =>
+          pages((cursor) => answer(api.GET("/users/{user}/tokens", { params: { path: { user }, query: { cursor, limit } }, signal }))),
+      });
+
 export const tokensQuery = queryOptions({
   queryKey: ["tokens"],
   queryFn: ({ signal }) => pages((cursor) => answer(api.GET("/tokens", { params: { query: { cursor, limit } }, signal }))),
@@ -59,7 +77,8 @@ export function changePassword(current: string, next: string) {
   return answer(api.PUT("/session/password", { body: { current, new: next } }));
 }
 
-export function endSession(session: string) {
+export function endSession(session: string, user?: string) {
+  if (user !== undefined) return answer(api.DELETE("/users/{user}/sessions/{session}", { params: { path: { user, session } } }));
   return answer(api.DELETE("/sessions/{session}", { params: { path: { session } } }));
 }
 
@@ -74,7 +93,8 @@ export function createToken(body: NewToken) {
   return answer(api.POST("/tokens", { body }));
 }
 
-export function revokeToken(token: string) {
+export function revokeToken(token: string, user?: string) {
+  if (user !== undefined) return answer(api.DELETE("/users/{user}/tokens/{token}", { params: { path: { user, token } } }));
   return answer(api.DELETE("/tokens/{token}", { params: { path: { token } } }));
 }
 

@@ -36,6 +36,22 @@ export const backfillsQuery = (of: OfWorkflow) =>
     refetchInterval: (q) => (q.state.data?.pages.some((p) => p.items.some((b) => b.active)) ? watched : calm),
   });
 
+/** projectBackfillsQuery lists those of all workflows of a project, the newest first. */
+export const projectBackfillsQuery = (project: string) =>
+  infiniteQueryOptions({
+    queryKey: ["backfills", { project }, "list"],
+    queryFn: ({ pageParam, signal }) =>
+      answer(
+        api.GET("/projects/{project}/backfills", {
+          params: { path: { project }, query: { cursor: pageParam || undefined, limit: 50 } },
+          signal,
+        }),
+      ),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.next_cursor || undefined,
+    refetchInterval: (q) => (q.state.data?.pages.some((p) => p.items.some((b) => b.active)) ? watched : calm),
+  });
+
 export const backfillQuery = (of: OfWorkflow, backfill: string) =>
   queryOptions({
     queryKey: ["backfills", of, "one", backfill],

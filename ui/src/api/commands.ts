@@ -52,6 +52,16 @@ export function rerunAnew(id: string, version: number, params: Record<string, st
   return answer(api.POST("/instances/{id}/rerun", { params: { path: { id } }, body: { version, params } }));
 }
 
+/** acknowledge says that a failure is seen; only the one that the person has looked at. */
+export function acknowledge({ id, round }: Instance, note: string): Promise<Instance> {
+  return answer(api.PUT("/instances/{id}/acknowledgement", { params: { path: { id } }, body: { round, note } }));
+}
+
+/** unacknowledge takes that back. */
+export function unacknowledge({ id }: Instance) {
+  return answer(api.DELETE("/instances/{id}/acknowledgement", { params: { path: { id } } }));
+}
+
 export type BulkVerb = "pause" | "resume" | "stop" | "recover" | "rerun";
 
 /** sendBulk asks the same of up to 100 instances; the same request twice does no more than once. */

@@ -95,6 +95,7 @@ export interface InstanceFilter {
   by?: string;
   param?: string;
   longer?: string;
+  acknowledged?: "yes" | "no";
 }
 
 export const instancesQuery = (filter: InstanceFilter, limit = 100) =>

@@ -23,10 +23,10 @@ export interface ScheduleAt {
 
 const limit = 200;
 
-/** schedulesQuery reads the schedules of a project, or of one of its workflows. */
-export const schedulesQuery = (project: string, workflow?: string) =>
+/** schedulesQuery reads the schedules of a project, or of one of its workflows; without a project, all that one may see. */
+export const schedulesQuery = (project?: string, workflow?: string) =>
   queryOptions({
-    queryKey: ["schedules", project, workflow ?? ""],
+    queryKey: ["schedules", project ?? "", workflow ?? ""],
     queryFn: ({ signal }) =>
       pages((cursor) => answer(api.GET("/schedules", { params: { query: { project, workflow, cursor, limit } }, signal }))),
     // No news of fires comes by the stream.
@@ -50,6 +50,15 @@ export const scheduleQuery = (path: ScheduleAt) =>
     refetchInterval: 15_000,
   });
 
+/** explainScheduleQuery says why one fires or does not. */
+export const explainScheduleQuery = (path: ScheduleAt) =>
+  queryOptions({
+    queryKey: ["schedule", path, "explain"],
+    queryFn: ({ signal }) =>
+      answer(api.GET("/projects/{project}/workflows/{workflow}/schedules/{schedule}/explain", { params: { path: { ...path } }, signal })),
+    refetchInterval: 15_000,
+  });
+
 /** fireDaysQuery counts what became of the fires of a stretch, day by day. */
 export const fireDaysQuery = (path: ScheduleAt, from: string, to: string) =>
   queryOptions({
@@ -58,6 +67,21 @@ export const fireDaysQuery = (path: ScheduleAt, from: string, to: string) =>
       answer(
         api.GET("/projects/{project}/workflows/{workflow}/schedules/{schedule}/fires/days", {
           params: { path: { ...path }, query: { from, to } },
+          signal,
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    refetchInterval: 15_000,
+  });
+
+/** spanQuery counts them for a year or a month of the schedule's own clock, so that it can be asked before that is known. */
+export const spanQuery = (path: ScheduleAt, span: string) =>
+  queryOptions({
+    queryKey: ["schedule", path, "days", span],
+    queryFn: ({ signal }) =>
+      answer(
+        api.GET("/projects/{project}/workflows/{workflow}/schedules/{schedule}/fires/days", {
+          params: { path: { ...path }, query: { span } },
           signal,
         }),
       ),
@@ -91,6 +115,69 @@ export const firesQuery = (path: ScheduleAt, from: string, to: string) =>
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor || undefined,
   });
+
+/** HeatOf says of which schedules a heat is, by whose clock, and from which day on. */
+export interface HeatOf {
+  project?: string;
+  timezone: string;
+}
+
+/** heatQuery counts what schedules plan, by the hours of a week. */
+export const heatQuery = (of: HeatOf, from: string) =>
+  queryOptions({
+    queryKey: ["schedules", "heat", of, from],
+    queryFn: ({ signal }) => answer(api.GET("/schedules/heat", { params: { query: { ...of, from } }, signal })),
+    placeholderData: keepPreviousData,
+    staleTime: 30_000,
+  });
+
+/** hourQuery lists the schedules that fire within an hour of a day. */
+export const hourQuery = (of: HeatOf, day: string, hour: number) =>
+  infiniteQueryOptions({
+    queryKey: ["schedules", "hour", of, day, hour],
+    queryFn: ({ pageParam, signal }) =>
+      answer(api.GET("/schedules/hour", { params: { query: { ...of, day, hour, cursor: pageParam || undefined, limit: 100 } }, signal })),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.next_cursor || undefined,
+  });
+
+/** maxRun is how many fires the server runs at once. */
+export const maxRun = 100;
+
+/** leftOutQuery finds the fires of a stretch that were missed, or with skipped those too, and that nobody has run: the oldest, up to one more than are run at once. */
+export const leftOutQuery = (path: ScheduleAt, from: string, to: string, skipped: boolean) =>
+  queryOptions({
+    queryKey: ["schedule", path, "left out", from, to, skipped],
+    queryFn: async ({ signal }) => {
+      const of = async (state: "missed" | "skipped") => {
+        const found: Fire[] = [];
+        for (let cursor: string | undefined, more = true; more && found.length <= maxRun; ) {
+          const query = { from, to, state, cursor, limit };
+          const page = await answer(
+            api.GET("/projects/{project}/workflows/{workflow}/schedules/{schedule}/fires", {
+              params: { path: { ...path }, query },
+              signal,
+            }),
+          );
+          found.push(...page.items.filter((f) => !f.instance_id));
+          cursor = page.next_cursor || undefined;
+          more = cursor !== undefined;
+        }
+        return found;
+      };
+      const both = [...(await of("missed")), ...(skipped ? await of("skipped") : [])];
+      return both.sort((a, b) => Date.parse(a.at) - Date.parse(b.at)).slice(0, maxRun + 1);
+    },
+    gcTime: 0,
+  });
+
+/** runFires starts the instances of fires that were missed or skipped; what has one keeps it. */
+export function runFires(path: ScheduleAt, at: string[]) {
+  const body = { at };
+  return answer(
+    api.POST("/projects/{project}/workflows/{workflow}/schedules/{schedule}/fires/run", { params: { path: { ...path } }, body }),
+  );
+}
 
 export const calendarsQuery = (project: string) =>
   queryOptions({

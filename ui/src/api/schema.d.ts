@@ -4,6 +4,178 @@
  */
 
 export interface paths {
+    "/about": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say what this installation is made of
+         * @description For admins.
+         */
+        get: operations["about"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/task/v1/records": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a timer's firings, the newest first
+         * @description For viewers of the app, which is a project, and above.
+         */
+        get: operations["list-timer-tasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/timer/v1/def": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a timer, and how it stands
+         * @description For viewers of the app, which is a project, and above.
+         */
+        get: operations["get-timer"];
+        /**
+         * Put another timer in the place of one, enabled where that was
+         * @description For editors of the app, which is a project, and above.
+         */
+        put: operations["replace-timer"];
+        /**
+         * Make a timer, which is not enabled yet
+         * @description For editors of the app, which is a project, and above.
+         */
+        post: operations["create-timer"];
+        /**
+         * Delete a timer
+         * @description For editors of the app, which is a project, and above.
+         */
+        delete: operations["delete-timer"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/timer/v1/defs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List an app's timers, by name
+         * @description For viewers of the app, which is a project, and above.
+         */
+        get: operations["list-timers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/timer/v1/defsByName": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the timers with a text in their name
+         * @description For viewers of the app, which is a project, and above.
+         */
+        get: operations["find-timers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/timer/v1/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable a timer
+         * @description For operators of the app, which is a project, and above.
+         */
+        post: operations["enable-timer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/timer/v1/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sum what became of an app's firings
+         * @description For viewers of the app, which is a project, and above.
+         */
+        get: operations["sum-timers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/timer/v1/unable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Disable a timer
+         * @description For operators of the app, which is a project, and above.
+         */
+        post: operations["disable-timer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/approvals": {
         parameters: {
             query?: never;
@@ -16,6 +188,26 @@ export interface paths {
          * @description Open to everybody who is signed in.
          */
         get: operations["list-approvals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who changed what, the newest first
+         * @description For admins.
+         */
+        get: operations["list-audit"];
         put?: never;
         post?: never;
         delete?: never;
@@ -108,6 +300,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/cluster/pulse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the cluster as it is now; the stream's topic cluster sends it when it changes
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["get-pulse"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cluster/rebalance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let the masters agree on the slots anew: who was left out and answers again is let in
+         * @description For admins.
+         */
+        post: operations["rebalance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/cluster/recoveries": {
         parameters: {
             query?: never;
@@ -148,6 +380,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/cluster/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List this process's settings and where each comes from
+         * @description For admins.
+         */
+        get: operations["list-settings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/cluster/slots": {
         parameters: {
             query?: never;
@@ -168,6 +420,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/cluster/slots/{slot}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the commands and the instances of a slot
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["get-slot"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/cluster/supervisor": {
         parameters: {
             query?: never;
@@ -180,6 +452,66 @@ export interface paths {
          * @description Open to everybody who is signed in.
          */
         get: operations["get-supervisor"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cluster/task-groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the task groups of all projects that have tasks
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["list-busy-task-groups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cluster/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the tasks that workers run now
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["list-running-tasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cluster/timers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the firings of timers that are due soon, by minute and bucket
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["list-timer-slices"];
         put?: never;
         post?: never;
         delete?: never;
@@ -262,6 +594,26 @@ export interface paths {
          * @description For admins.
          */
         post: operations["resume-worker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say which intervals the dates of dependent tasks mean at a schedule time
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["list-dates"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -427,6 +779,30 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/acknowledgement": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Say that an instance's failure is seen and looked after; it holds until the instance is recovered
+         * @description For operators of the project and above.
+         */
+        put: operations["acknowledge-instance"];
+        post?: never;
+        /**
+         * Take that back
+         * @description For operators of the project and above.
+         */
+        delete: operations["unacknowledge-instance"];
         options?: never;
         head?: never;
         patch?: never;
@@ -872,6 +1248,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/instances/{id}/tasks/{task}/dependencies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a dependent task waits for, with the instances that count
+         * @description For viewers of the project and above.
+         */
+        get: operations["list-dependencies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/instances/{id}/tasks/{task}/force-success": {
         parameters: {
             query?: never;
@@ -1032,6 +1428,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/instances/{id}/waiters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the dependent tasks of other instances that wait, or waited, for an instance
+         * @description For viewers of the project and above.
+         */
+        get: operations["list-waiters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/lineage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show which workflows start or wait for which, as they are published
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["show-lineage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/listeners": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the listeners of all projects that one operates
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["list-all-listeners"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/overview": {
         parameters: {
             query?: never;
@@ -1095,6 +1551,26 @@ export interface paths {
          * @description For owners of the project and above.
          */
         delete: operations["delete-project"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/backfills": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the backfills of all workflows of a project, the newest first
+         * @description For viewers of the project and above.
+         */
+        get: operations["list-project-backfills"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1600,6 +2076,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project}/trial": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run the cases of a workflow with given results, without a start
+         * @description For viewers of the project and above.
+         */
+        post: operations["try-workflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{project}/workflows": {
         parameters: {
             query?: never;
@@ -1812,6 +2308,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project}/workflows/{workflow}/cases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the test cases
+         * @description For viewers of the project and above.
+         */
+        get: operations["get-cases"];
+        /**
+         * Keep the test cases, errors allowed
+         * @description For editors of the project and above.
+         */
+        put: operations["put-cases"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{project}/workflows/{workflow}/draft": {
         parameters: {
             query?: never;
@@ -1835,6 +2355,26 @@ export interface paths {
          * @description For editors of the project and above.
          */
         delete: operations["delete-draft"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/workflows/{workflow}/grid": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read its last instances task by task, in columns
+         * @description For viewers of the project and above.
+         */
+        get: operations["read-grid"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2012,6 +2552,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project}/workflows/{workflow}/schedules/{schedule}/fires/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start the instances of fires that were missed or skipped; what has one keeps it
+         * @description For operators of the project and above.
+         */
+        post: operations["run-fires"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{project}/workflows/{workflow}/schedules/{schedule}/pause": {
         parameters: {
             query?: never;
@@ -2106,6 +2666,26 @@ export interface paths {
          * @description For operators of the project and above.
          */
         post: operations["start-workflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/workflows/{workflow}/tasks/{task}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one task of its last instances, the newest first
+         * @description For viewers of the project and above.
+         */
+        get: operations["task-history"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2212,6 +2792,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/resources/{kind}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what tasks share by name, in all projects that one may see, with the tasks of published versions that use it
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["list-resources"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/schedules": {
         parameters: {
             query?: never;
@@ -2224,6 +2824,46 @@ export interface paths {
          * @description Open to everybody who is signed in.
          */
         get: operations["find-schedules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/heat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count the fires that schedules plan, by the hours of a week
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["heat-of-schedules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/schedules/hour": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the schedules that fire within an hour; a page may be short though there are more
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["schedules-of-hour"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2464,6 +3104,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the tasks that run or wait now, those of the oldest instances first
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["list-live-tasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/tokens": {
         parameters: {
             query?: never;
@@ -2541,7 +3201,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Disable, enable, make or unmake an admin
+         * Disable, enable, make or unmake an admin, give a new first password
          * @description For admins.
          */
         put: operations["change-user"];
@@ -2551,6 +3211,86 @@ export interface paths {
          * @description For admins.
          */
         delete: operations["delete-user"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/{user}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a user's sessions
+         * @description For admins.
+         */
+        get: operations["list-user-sessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/{user}/sessions/{session}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End a user's session
+         * @description For admins.
+         */
+        delete: operations["end-user-session"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/{user}/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List a user's tokens
+         * @description For admins.
+         */
+        get: operations["list-user-tokens"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/users/{user}/tokens/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a user's token
+         * @description For admins.
+         */
+        delete: operations["delete-user-token"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2580,6 +3320,49 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        About: {
+            cluster_id: string;
+            /** @description sqlite or mysql, which is MariaDB, too. */
+            database: string;
+            /** Format: int64 */
+            masters: number;
+            /** @description standalone: one process has all parts; cluster: each part may have many. */
+            mode: string;
+            /** @description The apiserver that answers. */
+            node: string;
+            /** @description Where processes find each other: etcd, or one that is embedded. */
+            registry: string;
+            /** @description This apiserver has a key to seal secrets by. */
+            secrets: boolean;
+            /** @description Of the apiserver that answers. */
+            version: string;
+            /** Format: int64 */
+            workers: number;
+        };
+        AcknowledgeInstanceBody: {
+            /** @description For people. */
+            note?: string;
+            /**
+             * Format: int64
+             * @description The round whose failure is meant: refused with 409 where the instance is in another by now.
+             */
+            round: number;
+        };
+        Acknowledged: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            at: string;
+            by: string;
+            note?: string;
+        };
+        AllListeners: {
+            /** @description There are more than are listed. */
+            cut: boolean;
+            /** @description By project and name. */
+            items: components["schemas"]["ProjectListener"][];
+        };
         Approval: {
             /** Format: int64 */
             attempt: number;
@@ -2649,6 +3432,13 @@ export interface components {
              */
             size: number;
         };
+        AskRebalanceBody: {
+            /**
+             * Format: int64
+             * @description Of the layout that the caller has seen: of another one nothing is asked.
+             */
+            epoch: number;
+        };
         Attempt: {
             /** @description The files that it has left. */
             artifacts?: components["schemas"]["Artifact"][] | null;
@@ -2699,6 +3489,26 @@ export interface components {
             /** @description The last 2 KiB of output. */
             tail?: string;
             worker?: string;
+        };
+        AuditEntry: {
+            /** @description The operation's id in this document. */
+            action: string;
+            /** @description The user; empty where nobody was signed in. */
+            actor: string;
+            address: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            at: string;
+            /** @description The answer's status and the request's id. */
+            detail: string;
+            /** @example 42 */
+            id: string;
+            /** @description The names in the path, such as project=sales workflow=daily. */
+            object: string;
+            /** @enum {string} */
+            outcome: "done" | "failed" | "refused";
         };
         Backfill: {
             /** @description Something of it runs, or will. */
@@ -2889,6 +3699,49 @@ export interface components {
             /** @enum {string} */
             verb: "pause" | "resume" | "stop" | "recover" | "rerun";
         };
+        BusyTaskGroup: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            created_at: string;
+            description: string;
+            name: string;
+            /**
+             * Format: date-time
+             * @description When the rate lets the next task start, where it does not now.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            next_at?: string;
+            project: string;
+            /** @description How many tasks may start in a time; absent is as many as there are places. */
+            rate?: components["schemas"]["Rate"];
+            /**
+             * Format: int64
+             * @description How many places there are; 0 gives none.
+             */
+            size: number;
+            /**
+             * Format: int64
+             * @description How many started within the last per of the rate.
+             */
+            started?: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            updated_at: string;
+            /**
+             * Format: int64
+             * @description How many are taken; it may be over size after a forced start, or when size was lowered.
+             */
+            used: number;
+            /**
+             * Format: int64
+             * @description How many tasks wait.
+             */
+            waiting: number;
+        };
         Calendar: {
             /**
              * Format: date-time
@@ -2906,6 +3759,30 @@ export interface components {
              */
             running?: "leave" | "stop";
         };
+        Cases: {
+            /**
+             * Format: int64
+             * @description Rises with every change; 0 where there are none yet.
+             */
+            revision: number;
+            /** @description Kept as it is, errors and all; empty where none were written. */
+            text: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            updated_at?: string;
+            updated_by?: string;
+        };
+        CasesText: {
+            /**
+             * Format: int64
+             * @description The revision that the author has read, 0 for none; -1 overwrites whatever there is.
+             */
+            revision: number;
+            /** @description The cases, as porpoise test reads them from a file. */
+            text: string;
+        };
         ChainLink: {
             /** @description The task of an output. */
             from?: string;
@@ -2922,6 +3799,8 @@ export interface components {
         ChangeUserBody: {
             admin?: boolean;
             disabled?: boolean;
+            /** @description A new first password, 12 to 256 characters; to be changed at the next sign-in. Every session of the user ends. */
+            password?: string;
         };
         Chosen: {
             /** @example 42 */
@@ -2938,6 +3817,18 @@ export interface components {
              * @description How many results are kept no longer.
              */
             deleted: number;
+        };
+        Coded: {
+            /** Format: int64 */
+            code: number;
+            msg: string;
+        };
+        CodedProblem: {
+            /** Format: int64 */
+            code: number;
+            errors?: components["schemas"]["FieldError"][] | null;
+            msg: string;
+            request_id?: string;
         };
         CreateJoinTokenBody: {
             /**
@@ -3020,6 +3911,34 @@ export interface components {
             en: string;
             "zh-CN": string;
         };
+        DateInterval: {
+            /**
+             * Format: date-time
+             * @description With the offset of the timezone at that moment.
+             */
+            from: string;
+            /** Format: date-time */
+            to: string;
+        };
+        DateList: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            at: string;
+            /** @description By cycle, in the order in which a form shows them. */
+            items: components["schemas"]["DateValue"][];
+            timezone: string;
+        };
+        DateValue: {
+            /** @description What it means, in English. */
+            about: string;
+            /** @enum {string} */
+            cycle: "hour" | "day" | "week" | "month";
+            /** @description A run belongs to the interval that its moment is in; in each of them one must have succeeded. */
+            intervals: components["schemas"]["DateInterval"][];
+            name: string;
+        };
         Day: {
             /**
              * Format: int64
@@ -3051,20 +3970,30 @@ export interface components {
         };
         Delivery: {
             /**
+             * @description The alert that is told; absent where it is about an instance.
+             * @example 42
+             */
+            alert_id?: string;
+            /**
              * Format: int64
              * @description Failed calls for the next event.
              */
             attempts: number;
             /** @description Why the last call failed; empty where it didn't. */
             error: string;
+            /** @description What the alert is: schedule_broken, timer_failing. */
+            event?: string;
             /**
              * Format: date-time
              * @description When the first of the failed calls was made; absent for none.
              * @example 2026-11-21T12:00:00.000Z
              */
             failing_at: string;
-            /** @example 42 */
-            instance_id: string;
+            /**
+             * @description The instance whose events are told; absent where it is about an alert.
+             * @example 42
+             */
+            instance_id?: string;
             /**
              * Format: date-time
              * @description When it is tried again; absent where it is not due.
@@ -3086,12 +4015,50 @@ export interface components {
              * @description The HTTP status of the last answer; 0 for none.
              */
             status: number;
+            /** @description The schedule or the timer that the alert is about. */
+            subject?: string;
             /**
              * Format: date-time
              * @example 2026-11-21T12:00:00.000Z
              */
             updated_at: string;
             workflow: string;
+        };
+        Dependency: {
+            /** @description What text says, for programs: project, workflow, task, date, from, to, instance, state, gone. */
+            args?: {
+                [key: string]: string;
+            };
+            code: string;
+            /** @description Which runs are meant; see /dates. */
+            date: string;
+            /**
+             * @description The one that it waits for, or that has failed.
+             * @example 42
+             */
+            instance?: string;
+            once?: boolean;
+            project: string;
+            /** @description The instances that have succeeded and count, one of each interval. */
+            runs: string[];
+            /** @description Of that instance, or of its task. */
+            state?: string;
+            /** @description Absent where the whole workflow is meant. */
+            task?: string;
+            text: string;
+            /** @enum {string} */
+            verdict: "waiting" | "success" | "failed";
+            workflow: string;
+        };
+        DependencyList: {
+            /**
+             * Format: date-time
+             * @description The moment that dates are reckoned from.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            at: string;
+            /** @description In the order of the text, lists in it flattened. */
+            items: components["schemas"]["Dependency"][];
         };
         Diff: {
             /** @description There is more than is listed. */
@@ -3146,6 +4113,8 @@ export interface components {
             removed: components["schemas"]["DiffEdge"][];
         };
         EnableSchedulesBody: {
+            /** @description Only these. */
+            ids?: string[] | null;
             /** @description true counts, and changes nothing. */
             preview?: boolean;
             /** @description Only those with this in their name. */
@@ -3324,7 +4293,7 @@ export interface components {
              */
             fired_at: string;
             /**
-             * @description Absent where it started none.
+             * @description The instance that it started; of one that was skipped or missed, that somebody started in its place. Absent for none.
              * @example 42
              */
             instance_id?: string;
@@ -3375,6 +4344,8 @@ export interface components {
         ForceTaskBody: {
             /** @example 42 */
             instance_id: string;
+            /** @description For people; kept beside the task. */
+            reason?: string;
             task: string;
         };
         FormField: {
@@ -3409,9 +4380,80 @@ export interface components {
             type: string;
             worker_group?: string;
         };
+        Grid: {
+            /**
+             * Format: int64
+             * @description The first row that the newest version does not have.
+             */
+            gone: number;
+            /** @description The newest last. */
+            instances: components["schemas"]["GridInstance"][];
+            /** @description Per row, of the durations in this answer; took counts from it. */
+            median_ms: number[];
+            /** @description For before: the instances older than these. Absent: there are none. */
+            next_cursor?: string;
+            /** @description What the letters in cells stand for. A dot is no such task, a question mark a state without a letter. */
+            states: {
+                [key: string]: string;
+            };
+            /** @description The rows: the tasks of the newest version, each after all that it needs; then those that only older versions have. */
+            tasks: string[];
+            /**
+             * Format: int64
+             * @description The newest version, whose tasks are the first rows; 0 while there is none.
+             */
+            version: number;
+        };
+        GridInstance: {
+            /** @description Pairs of a row and its latest attempt, where that is not the first. */
+            attempts?: number[] | null;
+            /** @description A letter per row, and behind it how often it stands there: s3f is sssf. */
+            cells: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            created_at: string;
+            /** @description Pairs of a row and a duration in ms. */
+            far?: number[] | null;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            finished_at?: string;
+            /** @example 42 */
+            id: string;
+            /** Format: int64 */
+            round: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            schedule_time?: string;
+            /** Format: int64 */
+            seq: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            started_at?: string;
+            state: string;
+            /** @description A letter per row: how far the duration is from the row's median, in steps of 3 %, the letter in the middle of the alphabet being the median. A space is none, a tilde stands for one in far; spaces at the end are left out. */
+            took: string;
+            /**
+             * @description What started it. end: the end of another workflow's instance.
+             * @enum {string}
+             */
+            trigger: "manual" | "schedule" | "end" | "webhook" | "backfill" | "child" | "rerun";
+            /** Format: int64 */
+            version: number;
+        };
         GroupTask: {
             /** @description Somebody gave it its places beyond the size. */
             forced: boolean;
+            forced_by?: string;
+            /** @description What that somebody gave as the reason. */
+            forced_reason?: string;
             /** @example 42 */
             instance_id: string;
             /**
@@ -3518,6 +4560,12 @@ export interface components {
              */
             utilisation: number;
         };
+        HeatDay: {
+            /** Format: date */
+            day: string;
+            /** @description By the 24 hours of the clock; -1 is an hour that the clocks leave out, and one that they repeat has the fires of both. */
+            fires: number[];
+        };
         Hold: {
             by?: string;
             /** @description Nothing is claimed, dispatched or timed out; what runs goes on. */
@@ -3529,7 +4577,28 @@ export interface components {
              */
             since?: string;
         };
+        HourSchedule: {
+            /** @description Where it has one. */
+            cron?: string;
+            /** @description It fires too often to be counted one by one. */
+            estimated?: boolean;
+            /** Format: int64 */
+            fires: number;
+            /**
+             * Format: date-time
+             * @description The first moment of the hour that it fires at.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            first: string;
+            /** @example 42 */
+            id: string;
+            name: string;
+            project: string;
+            workflow: string;
+        };
         Instance: {
+            /** @description Who has seen its failure and looks after it, in this round; absent for nobody, and in answers to verbs. */
+            acknowledged?: components["schemas"]["Acknowledged"];
             /**
              * @description The backfill that started it; absent for none.
              * @example 42
@@ -3709,6 +4778,38 @@ export interface components {
             why: "not_allowed" | "params";
             workflow: string;
         };
+        Lineage: {
+            /** @description There are more workflows than are looked into: some edges are missing. */
+            cut: boolean;
+            edges: components["schemas"]["LineageEdge"][];
+            /** @description Those that an edge begins or ends at, by project and name. */
+            workflows: components["schemas"]["LineageWorkflow"][];
+        };
+        LineageEdge: {
+            /**
+             * Format: int64
+             * @description The place in workflows.
+             */
+            from: number;
+            /**
+             * @description dependent: a task of to waits for from; sub_workflow, dynamic: a task of from starts to; schedule: a schedule of to fires at ends of from.
+             * @enum {string}
+             */
+            kind: "dependent" | "sub_workflow" | "dynamic" | "schedule";
+            /** @description The task's, or the schedule's. */
+            name: string;
+            /**
+             * Format: int64
+             * @description The place in workflows.
+             */
+            to: number;
+        };
+        LineageWorkflow: {
+            /** @description Its newest instance; absent where it never ran. */
+            last?: components["schemas"]["LastInstance"];
+            project: string;
+            workflow: string;
+        };
         ListApproval: {
             items: components["schemas"]["Approval"][];
             /** @description Give it as cursor to get the next page; absent on the last one. */
@@ -3724,6 +4825,11 @@ export interface components {
             /** @description Give it as cursor to get the next page; absent on the last one. */
             next_cursor?: string;
         };
+        ListAuditEntry: {
+            items: components["schemas"]["AuditEntry"][];
+            /** @description Give it as cursor to get the next page; absent on the last one. */
+            next_cursor?: string;
+        };
         ListBackfill: {
             items: components["schemas"]["Backfill"][];
             /** @description Give it as cursor to get the next page; absent on the last one. */
@@ -3731,6 +4837,11 @@ export interface components {
         };
         ListBackfillDate: {
             items: components["schemas"]["BackfillDate"][];
+            /** @description Give it as cursor to get the next page; absent on the last one. */
+            next_cursor?: string;
+        };
+        ListBusyTaskGroup: {
+            items: components["schemas"]["BusyTaskGroup"][];
             /** @description Give it as cursor to get the next page; absent on the last one. */
             next_cursor?: string;
         };
@@ -3764,6 +4875,11 @@ export interface components {
             /** @description Give it as cursor to get the next page; absent on the last one. */
             next_cursor?: string;
         };
+        ListHourSchedule: {
+            items: components["schemas"]["HourSchedule"][];
+            /** @description Give it as cursor to get the next page; absent on the last one. */
+            next_cursor?: string;
+        };
         ListInstance: {
             items: components["schemas"]["Instance"][];
             /** @description Give it as cursor to get the next page; absent on the last one. */
@@ -3771,6 +4887,11 @@ export interface components {
         };
         ListListener: {
             items: components["schemas"]["Listener"][];
+            /** @description Give it as cursor to get the next page; absent on the last one. */
+            next_cursor?: string;
+        };
+        ListLiveTask: {
+            items: components["schemas"]["LiveTask"][];
             /** @description Give it as cursor to get the next page; absent on the last one. */
             next_cursor?: string;
         };
@@ -3826,6 +4947,11 @@ export interface components {
         };
         ListTaskGroup: {
             items: components["schemas"]["TaskGroup"][];
+            /** @description Give it as cursor to get the next page; absent on the last one. */
+            next_cursor?: string;
+        };
+        ListTaskRun: {
+            items: components["schemas"]["TaskRun"][];
             /** @description Give it as cursor to get the next page; absent on the last one. */
             next_cursor?: string;
         };
@@ -3911,6 +5037,40 @@ export interface components {
             /** Format: int64 */
             took_ms: number;
         };
+        LiveTask: {
+            /** Format: int64 */
+            attempts: number;
+            /** @example 42 */
+            instance_id: string;
+            instance_state: string;
+            /**
+             * Format: date-time
+             * @description When it is tried again, or goes on.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            next_at?: string;
+            project: string;
+            reason?: string;
+            /**
+             * Format: date-time
+             * @description Since when it is in its state.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            since?: string;
+            state: string;
+            task: string;
+            /** @description Whose places it needs. */
+            task_group?: string;
+            type: string;
+            /** @description How long it usually waits; of older=usual alone, and absent of what waits to be tried again. */
+            usual?: components["schemas"]["UsualWait"];
+            /** @description Why it waits; of is=waiting alone. Absent while its rows are on the move. */
+            why?: components["schemas"]["Explanation"];
+            /** @description Who has the attempt in flight. */
+            worker?: string;
+            worker_group?: string;
+            workflow: string;
+        };
         LogFound: {
             /** @description In the order of the search: backward, the nearest comes first. */
             hits: components["schemas"]["LogHit"][];
@@ -3957,6 +5117,17 @@ export interface components {
             start: number;
             /** @description The line as it is shown, without colours, cut at 500 bytes. */
             text: string;
+        };
+        MadeUpFire: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            at: string;
+            /** @example 42 */
+            instance_id: string;
+            /** @description false where it was there before. */
+            started: boolean;
         };
         Me: {
             admin: boolean;
@@ -4369,6 +5540,32 @@ export interface components {
              */
             updated_at: string;
         };
+        ProjectListener: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            created_at: string;
+            created_by: string;
+            /**
+             * Format: int64
+             * @description How many instances' deliveries were given up.
+             */
+            dead: number;
+            description: string;
+            enabled: boolean;
+            filter: components["schemas"]["ListenerFilter"];
+            name: string;
+            project: string;
+            /** @description Calls are signed. The secret itself is never shown. */
+            signed: boolean;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            updated_at: string;
+            url: string;
+        };
         ProjectOverview: {
             /**
              * Format: date-time
@@ -4408,6 +5605,227 @@ export interface components {
         PublishBody: {
             /** Format: int64 */
             version: number;
+        };
+        Pulse: {
+            /**
+             * Format: date-time
+             * @description When it was worked out.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            at: string;
+            /** @description Nodes of a demo that may be killed. */
+            demo?: string[] | null;
+            /** @description The newest takeovers, at most five. */
+            failovers: components["schemas"]["Failover"][];
+            hold: components["schemas"]["Hold"];
+            limits: components["schemas"]["PulseLimits"];
+            masters: components["schemas"]["PulseMaster"][];
+            /** @description The commands, then the worker groups by name. */
+            queues: components["schemas"]["Queue"][];
+            refused: components["schemas"]["PulseDouble"];
+            /**
+             * Format: int64
+             * @description Attempts under way.
+             */
+            running: number;
+            slots: components["schemas"]["PulseSlots"];
+            stuck: components["schemas"]["PulseStuck"];
+            /** @description Another text where other attempts are under way. */
+            tasks: string;
+            timers: components["schemas"]["PulseTimers"];
+            workers: components["schemas"]["PulseWorker"][];
+        };
+        PulseDouble: {
+            /**
+             * Format: int64
+             * @description Taken by another master before.
+             */
+            commands: number;
+            /**
+             * Format: int64
+             * @description Of instances that another master had taken over.
+             */
+            commits: number;
+            /**
+             * Format: int64
+             * @description Whose instance was there already.
+             */
+            fires: number;
+        };
+        PulseLimits: {
+            /** Format: int64 */
+            master_ms: number;
+            /** Format: int64 */
+            worker_ms: number;
+        };
+        PulseMaster: {
+            address?: string;
+            /**
+             * Format: double
+             * @description Turns of instances that it writes.
+             */
+            commits_per_s?: number;
+            /**
+             * Format: double
+             * @description Cores that its process uses.
+             */
+            cpu?: number;
+            /** @description Why it gives its instances away; absent: it does not. */
+            draining?: string;
+            incarnation: string;
+            /**
+             * Format: int64
+             * @description That it drives; absent where it says nothing here.
+             */
+            instances?: number;
+            name: string;
+            /**
+             * Format: date-time
+             * @description Its last word, where that is late; absent: it is heard.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            silent_since?: string;
+            /** Format: int64 */
+            slots: number;
+            /**
+             * Format: date-time
+             * @description Absent where it is gone.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            started_at?: string;
+            /** @enum {string} */
+            state: "member" | "excluded" | "waiting" | "gone";
+            version: string;
+            /** Format: int64 */
+            weight: number;
+        };
+        PulsePreparing: {
+            acked: string[];
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            at: string;
+            cause: string;
+            coordinator: string;
+            /** Format: int64 */
+            epoch: number;
+            members: string[];
+            /** @description Masters that still finish what they are taking, or do not answer. */
+            missing: string[];
+            /** @description As it will be, by place in these members. */
+            owners: number[];
+        };
+        PulseSlots: {
+            cause?: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            committed_at?: string;
+            /**
+             * Format: int64
+             * @description 0 before the first layout.
+             */
+            epoch: number;
+            /** @description How the layout in force came about. */
+            last?: components["schemas"]["Rebalance"];
+            /** @description Masters of the layout, by node. */
+            members: string[];
+            /** @description For each slot the place of its master in members; -1 where nobody has it, or its master is gone. */
+            owners: number[];
+            preparing?: components["schemas"]["PulsePreparing"];
+        };
+        PulseStuck: {
+            /**
+             * Format: int64
+             * @description Recoveries without an answer.
+             */
+            asked: number;
+            /**
+             * Format: int64
+             * @description Recoveries that somebody must look at.
+             */
+            given_up: number;
+            /**
+             * Format: int64
+             * @description Attempts that are past the time by which they must have moved on.
+             */
+            overdue: number;
+        };
+        PulseTimers: {
+            /**
+             * Format: double
+             * @description Tries; absent while nothing was measured.
+             */
+            called_per_s?: number;
+            /**
+             * Format: double
+             * @description Failed for good.
+             */
+            failed_per_s?: number;
+            /**
+             * Format: int64
+             * @description How late first tries are at the most, of the better half; absent while there were none.
+             */
+            late_p50_ms?: number;
+            /**
+             * Format: int64
+             * @description The same of 99 of 100.
+             */
+            late_p99_ms?: number;
+            /**
+             * Format: double
+             * @description Failed, and there will be another try.
+             */
+            retried_per_s?: number;
+            /** Format: double */
+            succeeded_per_s?: number;
+            /**
+             * Format: int64
+             * @description Firings that masters have claimed and that have no result yet.
+             */
+            under_way: number;
+        };
+        PulseWorker: {
+            draining?: string;
+            /**
+             * Format: double
+             * @description Share, 0 to 1.
+             */
+            free_disk?: number;
+            groups: string[];
+            incarnation: string;
+            labels?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: double
+             * @description Of its machine, over a minute.
+             */
+            load?: number;
+            name: string;
+            /** Format: int64 */
+            outbox?: number;
+            /**
+             * Format: int64
+             * @description Attempts; absent where it says nothing here.
+             */
+            running?: number;
+            /**
+             * Format: date-time
+             * @description Its last word, where that is late; absent: it is heard.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            silent_since?: string;
+            /** Format: int64 */
+            slots: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            started_at: string;
+            version: string;
         };
         PutCalendarBody: {
             /** @description A date 2026-12-25, a range 2026-12-24..2027-01-06, a day of every year 12-25, or a day of the week such as saturday. */
@@ -4508,6 +5926,50 @@ export interface components {
              */
             size: number;
         };
+        Queue: {
+            /**
+             * Format: double
+             * @description Absent while nothing was measured.
+             */
+            in_per_s?: number;
+            /** @enum {string} */
+            kind: "commands" | "group";
+            /** @description Of the worker group. */
+            name?: string;
+            /**
+             * Format: date-time
+             * @description Since when the one that waits longest does.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            oldest?: string;
+            /** Format: double */
+            out_per_s?: number;
+            /**
+             * Format: int64
+             * @description Attempts on its workers.
+             */
+            running?: number;
+            /**
+             * Format: int64
+             * @description Of its workers that take work.
+             */
+            slots?: number;
+            /** @enum {string} */
+            verdict: "empty" | "measuring" | "draining" | "steady" | "growing" | "stuck";
+            /** Format: int64 */
+            waiting: number;
+            /**
+             * Format: int64
+             * @description Of the group.
+             */
+            workers?: number;
+        };
+        RanFiresBody: {
+            /** @description The oldest first. */
+            fires: components["schemas"]["MadeUpFire"][];
+            /** @description Moments of no such fire: it has yet to come to its outcome, fired, or has no row any more. */
+            left_out: string[];
+        };
         Rate: {
             /** @description 1s to 1d, such as 1m. */
             per: string;
@@ -4546,6 +6008,13 @@ export interface components {
              * @description From the decision to the layout in force, in milliseconds: masters took no commands for the last part of it.
              */
             took_ms: number;
+        };
+        RebalanceAnswerBody: {
+            /**
+             * Format: int64
+             * @description The next layout has a higher one.
+             */
+            epoch: number;
         };
         RebalanceStep: {
             /**
@@ -4616,8 +6085,16 @@ export interface components {
             skip?: boolean;
         };
         RedeliverToListenerBody: {
-            /** @example 42 */
-            instance_id: string;
+            /**
+             * @description The alert whose delivery was, in place of an instance.
+             * @example 42
+             */
+            alert_id?: string;
+            /**
+             * @description The instance whose delivery was given up.
+             * @example 42
+             */
+            instance_id?: string;
             /** @description Go on behind the event that could not be delivered. */
             skip?: boolean;
         };
@@ -4741,9 +6218,117 @@ export interface components {
             /** @description The id of the key that seals now, and that has sealed all secrets. */
             key: string;
         };
+        Resource: {
+            description?: string;
+            /** @description Tasks name it, and it is not there; of a worker group: no worker serves it. */
+            missing?: boolean;
+            name: string;
+            /** @description Whose it is; absent for what all projects share. */
+            project?: string;
+            /** @description Of a task group. */
+            rate?: components["schemas"]["Rate"];
+            /**
+             * Format: int64
+             * @description Of a task group: its places.
+             */
+            size?: number;
+            /**
+             * Format: int64
+             * @description Of a worker group: of its workers that take work.
+             */
+            slots?: number;
+            /**
+             * Format: int64
+             * @description How many tasks of published versions use it.
+             */
+            tasks: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            updated_at?: string;
+            updated_by?: string;
+            /**
+             * Format: int64
+             * @description Of a task group: the places that are taken.
+             */
+            used?: number;
+            /** @description The first 50 of these workflows, of those that the caller may see. */
+            used_by: components["schemas"]["ResourceUse"][];
+            /**
+             * Format: int64
+             * @description Of an environment: how many it has.
+             */
+            variables?: number;
+            /**
+             * Format: int64
+             * @description Of a task group: how many tasks wait.
+             */
+            waiting?: number;
+            /**
+             * Format: int64
+             * @description Of a worker group.
+             */
+            workers?: number;
+            /**
+             * Format: int64
+             * @description Of how many workflows.
+             */
+            workflows: number;
+        };
+        ResourceUse: {
+            /** Format: int64 */
+            count: number;
+            project: string;
+            /** @description The first ten. */
+            tasks: string[];
+            workflow: string;
+        };
+        Resources: {
+            /** @description There is more than is looked into: some are missing, or used by more. */
+            cut: boolean;
+            items: components["schemas"]["Resource"][];
+        };
         RestoreBody: {
             /** @description Why; versions show it. */
             message?: string;
+        };
+        RunFiresBody: {
+            /** @description The moments of fires that were missed or skipped. */
+            at: string[];
+        };
+        RunningTask: {
+            /** Format: int64 */
+            attempt: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            dispatched_at: string;
+            /** @example 42 */
+            instance_id: string;
+            project: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            started_at?: string;
+            state: string;
+            task: string;
+            type: string;
+            /** @description By node. */
+            worker: string;
+            workflow: string;
+        };
+        RunningTasks: {
+            /**
+             * Format: int64
+             * @description Of projects that the caller may not see.
+             */
+            hidden: number;
+            items: components["schemas"]["RunningTask"][];
+            /** @description There are more than are told. */
+            more: boolean;
         };
         SavedAnswerBody: {
             /** @description false where the text was the newest version's already. */
@@ -4971,6 +6556,23 @@ export interface components {
             worker_group?: string;
             workflow: string;
         };
+        ScheduleHeat: {
+            days: components["schemas"]["HeatDay"][];
+            /** @description Not every fire was counted one by one: there are too many schedules, or some fire too often. */
+            estimated: boolean;
+            /**
+             * Format: int64
+             * @description How many schedules it is about, those that are paused or that no clock fires among them.
+             */
+            schedules: number;
+            /** @description Whose days and hours these are. */
+            timezone: string;
+            /**
+             * Format: int64
+             * @description How many of them were looked at: where it is fewer, the counts are foretold from these.
+             */
+            walked: number;
+        };
         ScheduleMisfire: {
             /** @description What is no later than this is not late; absent is 30s. */
             grace?: string;
@@ -5045,6 +6647,11 @@ export interface components {
             unexpected: string[];
             /** @description Why the rows, or some of them, were not compared. */
             why?: string;
+            /**
+             * @description The same as a code.
+             * @enum {string}
+             */
+            why_code?: "pruned" | "broken" | "changed" | "before" | "too_many" | "no_rule";
         };
         ScheduleWebhook: {
             /** @description Values of declared parameters from the body: the parameter's name to the path of a field, such as release.day; a number counts into a list. */
@@ -5107,9 +6714,38 @@ export interface components {
             /** @description 12 to 256 characters. */
             password: string;
         };
+        Setting: {
+            about: string;
+            key: string;
+            /** @description Its value is not told, only that it has one. */
+            secret?: boolean;
+            /** @enum {string} */
+            source: "flag" | "env" | "file" | "default";
+            /** @description Empty where it is a secret. */
+            value: string;
+        };
+        Settings: {
+            /** @description The apiserver that answers: each process has its own. */
+            node: string;
+            settings: components["schemas"]["Setting"][];
+        };
         SignInBody: {
             password: string;
             user: string;
+        };
+        SlotCommand: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            created_at: string;
+            /** @example 42 */
+            instance_id: string;
+            /** @enum {string} */
+            kind: "start" | "resume";
+            /** @description Any master may take it. */
+            lent: boolean;
+            priority: string;
         };
         SlotMaster: {
             incarnation: string;
@@ -5134,6 +6770,19 @@ export interface components {
              * @description Inclusive.
              */
             to: number;
+        };
+        SlotWork: {
+            /** @description That wait for the slot's master; 50 at most. */
+            commands: components["schemas"]["SlotCommand"][];
+            /**
+             * Format: int64
+             * @description Of projects that the caller may not see.
+             */
+            hidden: number;
+            /** @description That a master drives; 50 at most. */
+            instances: components["schemas"]["Instance"][];
+            /** Format: int64 */
+            slot: number;
         };
         Slots: {
             /** @description Of the layout in force. */
@@ -5278,6 +6927,10 @@ export interface components {
              * @example 2026-11-21T12:00:00.000Z
              */
             finished_at?: string;
+            /** @description Of a dynamic task: how many of its items are waiting (their child is yet to be made, or to run again), running, success, failed or killed; of the view alone. */
+            item_states?: {
+                [key: string]: number;
+            };
             /**
              * Format: int64
              * @description Of a dynamic task: how many children its list makes.
@@ -5412,6 +7065,48 @@ export interface components {
              */
             waiting: number;
         };
+        TaskRun: {
+            /** Format: int64 */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description Of the instance.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            finished_at?: string;
+            /** @example 42 */
+            instance_id: string;
+            instance_state: string;
+            /**
+             * Format: int64
+             * @description Workers lost in its latest round.
+             */
+            lost: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            ready_at?: string;
+            reason?: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            schedule_time?: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            started_at?: string;
+            state: string;
+            /** Format: int64 */
+            version: number;
+        };
         TaskType: {
             /**
              * @description run does the work, on a worker; flow gives the graph its shape or its pace.
@@ -5436,6 +7131,254 @@ export interface components {
             added: string[];
             changed: components["schemas"]["TaskDiff"][];
             removed: string[];
+        };
+        Timer: {
+            /** @description The project that it belongs to. */
+            app: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            changedAt: string;
+            changedBy: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            createdAt: string;
+            createdBy: string;
+            /** @description When it calls; a field of seconds may come first. */
+            cron: string;
+            /**
+             * @description Of the cron; absent is told by its form.
+             * @enum {string}
+             */
+            dialect?: "unix" | "quartz";
+            enabled: boolean;
+            /**
+             * Format: date-time
+             * @description The moment of the first of them.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            failingSince?: string;
+            /**
+             * Format: int64
+             * @description Firings that failed in a row.
+             */
+            failures: number;
+            /** Format: int64 */
+            id: number;
+            /** @description Unique in the app, however it is written. */
+            name: string;
+            notifyHTTPParam: components["schemas"]["TimerCall"];
+            /** @description An IANA name; absent is UTC. */
+            timezone?: string;
+        };
+        TimerAnswer: {
+            /** Format: int64 */
+            code: number;
+            data: components["schemas"]["Timer"];
+            msg: string;
+        };
+        TimerCall: {
+            /** @description What is sent, 64 KiB at most. */
+            body?: string;
+            /** @description Headers of the call, 8 KiB in all. */
+            header?: {
+                [key: string]: string[] | null;
+            };
+            /**
+             * Format: int64
+             * @description 0 or absent is 5.
+             */
+            maxTries?: number;
+            /** @enum {string} */
+            method: "GET" | "POST" | "DELETE" | "PATCH";
+            /**
+             * Format: int64
+             * @description Of one try; 0 or absent is 10.
+             */
+            timeoutSeconds?: number;
+            /** @description Who is called: http or https. */
+            url: string;
+        };
+        TimerCreated: {
+            /** Format: int64 */
+            code: number;
+            /** Format: int64 */
+            id: number;
+            msg: string;
+        };
+        TimerDef: {
+            /** @description The project that it belongs to. */
+            app: string;
+            /** @description When it calls; a field of seconds may come first. */
+            cron: string;
+            /**
+             * @description Of the cron; absent is told by its form.
+             * @enum {string}
+             */
+            dialect?: "unix" | "quartz";
+            /** @description Unique in the app, however it is written. */
+            name: string;
+            notifyHTTPParam: components["schemas"]["TimerCall"];
+            /** @description An IANA name; absent is UTC. */
+            timezone?: string;
+        };
+        TimerList: {
+            /** Format: int64 */
+            code: number;
+            data: components["schemas"]["Timer"][];
+            /** @description There is another page. */
+            more: boolean;
+            msg: string;
+        };
+        TimerMinute: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            at: string;
+            /**
+             * Format: int64
+             * @description Onto how many buckets the minute is folded for the masters; absent while that is not decided.
+             */
+            buckets?: number;
+            /** @description Open firings by bucket modulo 32. */
+            due: number[];
+            /** @description There are more than are counted one by one: the counts are foretold. */
+            partly?: boolean;
+        };
+        TimerRecord: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            calledAt?: string;
+            /** @description The master that called last. */
+            claimedBy: string;
+            /**
+             * Format: int64
+             * @description How long the last try took.
+             */
+            costMS: number;
+            /** @description Why the last try failed. */
+            error: string;
+            /** @description Sent with every try as Idempotency-Key. */
+            idempotencyKey: string;
+            /** Format: int64 */
+            lateMS: number;
+            /**
+             * Format: date-time
+             * @description When the next try is due, of one that is open.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            nextAt?: string;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            plannedAt: string;
+            /** @description The first 4 KiB of the answer's body. */
+            response: string;
+            /** @enum {string} */
+            state: "planned" | "calling" | "retry" | "success" | "failed" | "skipped";
+            /**
+             * Format: int64
+             * @description Of the answer; 0 where none came.
+             */
+            status: number;
+            /** Format: int64 */
+            timerID: number;
+            /** Format: int64 */
+            tries: number;
+        };
+        TimerRecords: {
+            /** Format: int64 */
+            code: number;
+            data: components["schemas"]["TimerRecord"][];
+            msg: string;
+            /** @description Sent as cursor it gives the next page; absent at the end. */
+            nextCursor?: string;
+        };
+        TimerRef: {
+            app: string;
+            /**
+             * Format: int64
+             * @example 42
+             */
+            id: number;
+        };
+        TimerReplaced: {
+            /** @description The project that it belongs to. */
+            app: string;
+            /** @description When it calls; a field of seconds may come first. */
+            cron: string;
+            /**
+             * @description Of the cron; absent is told by its form.
+             * @enum {string}
+             */
+            dialect?: "unix" | "quartz";
+            /**
+             * Format: int64
+             * @description The one that it replaces. It has an id of its own, which is answered.
+             * @example 42
+             */
+            id: number;
+            /** @description Unique in the app, however it is written. */
+            name: string;
+            notifyHTTPParam: components["schemas"]["TimerCall"];
+            /** @description An IANA name; absent is UTC. */
+            timezone?: string;
+        };
+        TimerSlices: {
+            /**
+             * Format: date-time
+             * @description When they were counted.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            at: string;
+            /**
+             * Format: int64
+             * @description Timers.
+             */
+            enabled: number;
+            minutes: components["schemas"]["TimerMinute"][];
+            /**
+             * Format: date-time
+             * @description The moment of the oldest open firing, where that was over a second ago.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            oldest?: string;
+            /**
+             * Format: int64
+             * @description Open firings that were due more than a second ago, 10,000 at most. What is tried again is due at its next try.
+             */
+            overdue: number;
+            /** @description Firings that came to their end, by state, since there are timers. */
+            tasks: {
+                [key: string]: number;
+            };
+        };
+        TimerStats: {
+            /** Format: int64 */
+            enabled: number;
+            /** Format: int64 */
+            failing: number;
+            /** Format: int64 */
+            meanLateMS: number;
+            /** @description Firings by state. */
+            tasks: {
+                [key: string]: number;
+            };
+            /** Format: int64 */
+            tries: number;
+        };
+        TimerSums: {
+            /** Format: int64 */
+            code: number;
+            data: components["schemas"]["TimerStats"];
+            msg: string;
         };
         Token: {
             /**
@@ -5477,6 +7420,94 @@ export interface components {
             /** @description Shown this once. */
             secret: string;
         };
+        Trial: {
+            /** @description In the order of the text. */
+            cases: components["schemas"]["TriedCase"][];
+            /** @description What is wrong with the cases, with lines of their text. */
+            cases_errors: components["schemas"]["FieldError"][];
+            /** Format: int64 */
+            failed: number;
+            /**
+             * Format: int64
+             * @description How many of the last cases were not run: those before them took too long.
+             */
+            left_out: number;
+            /** Format: int64 */
+            passed: number;
+            /** @description What is wrong with the definition; the cases are looked at once it is right. */
+            text_errors: components["schemas"]["FieldError"][];
+        };
+        TrialOptions: {
+            /** @description The cases, as porpoise test reads them from a file. */
+            cases: string;
+            /**
+             * @description Of cases; absent is yaml.
+             * @enum {string}
+             */
+            cases_format?: "yaml" | "json";
+            /**
+             * @description Of text; absent is yaml.
+             * @enum {string}
+             */
+            format?: "yaml" | "json";
+            /** @description The definition. */
+            text: string;
+        };
+        TriedCase: {
+            /** @description The expectations that were not met. */
+            failures: components["schemas"]["TriedExpectation"][];
+            /** @description What happened, in order; of all cases together at most 10,000 moments. */
+            history: components["schemas"]["TriedMoment"][];
+            /**
+             * Format: int64
+             * @description Where it begins in the text of the cases.
+             */
+            line: number;
+            name: string;
+            /** @description Every expectation was met. */
+            passed: boolean;
+            reason?: string;
+            /** @description Of the instance; absent where the start was refused. */
+            state?: string;
+            tasks: components["schemas"]["TriedTask"][];
+            /**
+             * Format: int64
+             * @description From the start to the last end, on the trial's clock.
+             */
+            took_ms: number;
+        };
+        TriedExpectation: {
+            /** Format: int64 */
+            column?: number;
+            expected: string;
+            /** @description Its path in the text of the cases. */
+            field: string;
+            got: string;
+            /** @description Why it came otherwise, in words, where that is known. */
+            hint?: string;
+            /** Format: int64 */
+            line?: number;
+        };
+        TriedMoment: {
+            /**
+             * Format: int64
+             * @description After the start.
+             */
+            at_ms: number;
+            /** Format: int64 */
+            attempt?: number;
+            message?: string;
+            reason?: string;
+            state: string;
+            task?: string;
+        };
+        TriedTask: {
+            /** Format: int64 */
+            attempts: number;
+            name: string;
+            reason?: string;
+            state: string;
+        };
         TriggeredAnswerBody: {
             /** @example 42 */
             instance_id: string;
@@ -5503,6 +7534,17 @@ export interface components {
              * @example 2026-11-21T12:00:00.000Z
              */
             updated_at: string;
+        };
+        UsualWait: {
+            /** @description Waiting for longer is more than usual: p90, but at least 30s. */
+            bound: string;
+            /**
+             * Format: int64
+             * @description How many waits are known. Fewer than ten say nothing: then it is shown from ten minutes on.
+             */
+            of: number;
+            /** @description Nine of ten waited no longer. */
+            p90: string;
         };
         Value: {
             /** @description Tasks that see it and mention its name. */
@@ -5551,6 +7593,30 @@ export interface components {
             text: string;
             /** Format: int64 */
             version: number;
+        };
+        Waiter: {
+            /** @description Which runs are meant; see /dates. */
+            date: string;
+            /** @description The task that is waited for; absent where the whole instance is. */
+            for?: string;
+            /**
+             * @description The one that waits, or waited.
+             * @example 42
+             */
+            instance: string;
+            project: string;
+            state: string;
+            /** @description Its dependent task. */
+            task: string;
+            /** @description Running while it waits. */
+            task_state: string;
+            workflow: string;
+        };
+        WaiterList: {
+            /** @description There are more, or more instances than are looked at: some are missing. */
+            cut: boolean;
+            /** @description The newest first, by workflow; of projects that the caller may see. */
+            items: components["schemas"]["Waiter"][];
         };
         WidenBackfillBody: {
             /**
@@ -5743,6 +7809,1088 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    about: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["About"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-timer-tasks": {
+        parameters: {
+            query: {
+                /** @description The project. */
+                app: string;
+                /** @description The timer's id. */
+                id: number;
+                /** @description Only the firings in this state. */
+                state?: "planned" | "calling" | "retry" | "success" | "failed" | "skipped";
+                /** @description The nextCursor of the page before. */
+                cursor?: string;
+                pageSize?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimerRecords"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+        };
+    };
+    "get-timer": {
+        parameters: {
+            query: {
+                /** @description The project. */
+                app: string;
+                /** @description The timer's id. */
+                id: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimerAnswer"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+        };
+    };
+    "replace-timer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TimerReplaced"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimerCreated"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+        };
+    };
+    "create-timer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TimerDef"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimerCreated"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+        };
+    };
+    "delete-timer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TimerRef"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Coded"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+        };
+    };
+    "list-timers": {
+        parameters: {
+            query: {
+                /** @description The project. */
+                app: string;
+                page?: number;
+                pageSize?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimerList"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+        };
+    };
+    "find-timers": {
+        parameters: {
+            query: {
+                /** @description The project. */
+                app: string;
+                page?: number;
+                pageSize?: number;
+                /** @description A part of the name, however it is written. */
+                fuzzyName: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimerList"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+        };
+    };
+    "enable-timer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TimerRef"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Coded"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+        };
+    };
+    "sum-timers": {
+        parameters: {
+            query: {
+                /** @description The project. */
+                app: string;
+                /** @description How many days (UTC), today included. */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimerSums"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+        };
+    };
+    "disable-timer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TimerRef"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Coded"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodedProblem"];
+                };
+            };
+        };
+    };
     "list-approvals": {
         parameters: {
             query?: {
@@ -5764,6 +8912,95 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListApproval"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-audit": {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+                /** @description Items per page. */
+                limit?: number;
+                actor?: string;
+                /** @description An operation's id, such as delete-workflow. */
+                action?: string;
+                outcome?: "done" | "failed" | "refused";
+                /** @description A part of the object. Filters look into the rows: a page may hold fewer than limit, even none, and still have a next_cursor. */
+                object?: string;
+                /** @description At or after, RFC 3339. */
+                from?: string;
+                /** @description Before, RFC 3339. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListAuditEntry"];
                 };
             };
             /** @description Bad Request */
@@ -6243,6 +9480,176 @@ export interface operations {
             };
         };
     };
+    "get-pulse": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pulse"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rebalance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskRebalanceBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RebalanceAnswerBody"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "list-recoveries": {
         parameters: {
             query?: {
@@ -6398,6 +9805,71 @@ export interface operations {
             };
         };
     };
+    "list-settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Settings"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "get-slots": {
         parameters: {
             query?: never;
@@ -6463,6 +9935,91 @@ export interface operations {
             };
         };
     };
+    "get-slot": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slot: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SlotWork"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "get-supervisor": {
         parameters: {
             query?: never;
@@ -6479,6 +10036,213 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Supervisor"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-busy-task-groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListBusyTaskGroup"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-running-tasks": {
+        parameters: {
+            query?: {
+                /** @description Absent: all. */
+                worker?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunningTasks"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-timer-slices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimerSlices"];
                 };
             };
             /** @description Bad Request */
@@ -6852,6 +10616,85 @@ export interface operations {
             };
             /** @description Conflict */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-dates": {
+        parameters: {
+            query?: {
+                /** @description The schedule time that dates are reckoned from, RFC 3339; absent is now. */
+                at?: string;
+                /** @description Whose calendar it is, as an IANA name; absent is UTC. */
+                timezone?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DateList"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7297,6 +11140,8 @@ export interface operations {
                 param?: string;
                 /** @description Took longer than this, or runs for longer: 90s 10m 2h. */
                 longer?: string;
+                /** @description Only those whose failure somebody has acknowledged, or only those without. */
+                acknowledged?: "yes" | "no";
             };
             header?: never;
             path?: never;
@@ -7692,6 +11537,216 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "acknowledge-instance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcknowledgeInstanceBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Instance"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "unacknowledge-instance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9968,6 +14023,94 @@ export interface operations {
             };
         };
     };
+    "list-dependencies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+                /** @description The task's name. */
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DependencyList"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "force-success-of-task": {
         parameters: {
             query?: never;
@@ -10832,6 +14975,234 @@ export interface operations {
             };
         };
     };
+    "list-waiters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaiterList"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "show-lineage": {
+        parameters: {
+            query?: {
+                /** @description Only edges that begin or end in this project. */
+                project?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Lineage"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-all-listeners": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllListeners"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "overview-projects": {
         parameters: {
             query?: {
@@ -11253,6 +15624,97 @@ export interface operations {
             };
             /** @description Conflict */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-project-backfills": {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+                /** @description Items per page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListBackfill"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14645,6 +19107,123 @@ export interface operations {
             };
         };
     };
+    "try-workflow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TrialOptions"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trial"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "list-workflows": {
         parameters: {
             query?: {
@@ -16034,6 +20613,213 @@ export interface operations {
             };
         };
     };
+    "get-cases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cases"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "put-cases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CasesText"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cases"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "get-draft": {
         parameters: {
             query?: never;
@@ -16316,6 +21102,105 @@ export interface operations {
             };
             /** @description Conflict */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "read-grid": {
+        parameters: {
+            query?: {
+                /** @description At most so many instances; fewer where the workflow has thousands of tasks. */
+                limit?: number;
+                /** @description next_cursor of the answer before: older instances. */
+                before?: string;
+                /** @description Of instances, comma-separated. The rows stay the same. */
+                state?: string;
+                /** @description Only instances that were created before this moment, RFC 3339. */
+                until?: string;
+                /** @description Only these instances of the workflow, comma-separated, at most 100; no other filter counts then. */
+                ids?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Grid"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -17406,6 +22291,8 @@ export interface operations {
                 from?: string;
                 /** @description The moment before which it ends, RFC 3339; absent is now. */
                 to?: string;
+                /** @description A year, 2026, or a month, 2026-03, of the schedule's timezone, in place of from and to: who asks need not know the timezone. */
+                span?: string;
             };
             header?: never;
             path: {
@@ -17458,6 +22345,127 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "run-fires": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+                /** @description The schedule's name. */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunFiresBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RanFiresBody"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18037,6 +23045,103 @@ export interface operations {
             };
         };
     };
+    "task-history": {
+        parameters: {
+            query?: {
+                /** @description Of instances, comma-separated. */
+                state?: string;
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+                /** @description Items per page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+                /** @description The workflow's name. */
+                workflow: string;
+                /** @description The task's name. */
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListTaskRun"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "list-versions": {
         parameters: {
             query?: {
@@ -18526,6 +23631,91 @@ export interface operations {
             };
         };
     };
+    "list-resources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                kind: "worker-groups" | "task-groups" | "environments" | "secrets";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Resources"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "find-schedules": {
         parameters: {
             query?: {
@@ -18553,6 +23743,174 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListSchedule"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "heat-of-schedules": {
+        parameters: {
+            query?: {
+                /** @description Of this project alone; absent is all that the caller may see. */
+                project?: string;
+                /** @description As an IANA name; absent is UTC. */
+                timezone?: string;
+                /** @description The first of seven days; absent is today. */
+                from?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleHeat"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "schedules-of-hour": {
+        parameters: {
+            query: {
+                /** @description Of this project alone; absent is all that the caller may see. */
+                project?: string;
+                /** @description As an IANA name; absent is UTC. */
+                timezone?: string;
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+                /** @description Items per page. */
+                limit?: number;
+                /** @description A date. */
+                day: string;
+                /** @description Of its clock. */
+                hour: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListHourSchedule"];
                 };
             };
             /** @description Bad Request */
@@ -19642,7 +25000,7 @@ export interface operations {
     stream: {
         parameters: {
             query: {
-                /** @description Comma-separated: instance:<id>, instance:<id>:<seq> to resume after an event, instances, instances:<project>, workflow:<project>/<workflow>. */
+                /** @description Comma-separated: instance:<id>, instance:<id>:<seq> to resume after an event, instances, instances:<project>, workflow:<project>/<workflow>, cluster. */
                 topics: string;
             };
             header?: {
@@ -19738,6 +25096,100 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TaskTypes"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-live-tasks": {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+                /** @description Items per page, at most. A page may hold fewer, even none, and still have a next_cursor. */
+                limit?: number;
+                /** @description running: dispatched, running or killing; waiting: ready to run, or to be tried again. */
+                is?: "running" | "waiting";
+                project?: string;
+                /** @description Of the project; needs project. */
+                workflow?: string;
+                /** @description States of tasks among those of is, comma-separated. */
+                state?: string;
+                /** @description Who has the attempt in flight. */
+                worker?: string;
+                worker_group?: string;
+                task_group?: string;
+                /** @description A part of the task's name. */
+                task?: string;
+                /** @description In its state for at least this long: 90s 10m 2h. usual, with is=waiting: for longer than nine of ten times before. */
+                older?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListLiveTask"];
                 };
             };
             /** @description Bad Request */
@@ -20381,6 +25833,373 @@ export interface operations {
             path: {
                 /** @description The user's name. */
                 user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-user-sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's name. */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSession"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "end-user-session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's name. */
+                user: string;
+                /** @description The session's id. */
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "list-user-tokens": {
+        parameters: {
+            query?: {
+                /** @description next_cursor of the page before. */
+                cursor?: string;
+                /** @description Items per page. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The user's name. */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListToken"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "delete-user-token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The user's name. */
+                user: string;
+                /** @description The token's id. */
+                token: string;
             };
             cookie?: never;
         };

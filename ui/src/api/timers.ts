@@ -1,49 +1,26 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { ApiError, answer, api, errorOf } from "./client";
+import type { components } from "./schema";
 
-// Timers: their routes keep the form of the service that they stand in for, and are no part of the API's document.
+// Timers: their routes keep the form of the service that they stand in for, below another server than the API's.
 
+type Schemas = components["schemas"];
 /** Timer calls a URL at the moments of its cron. */
-export interface Timer {
-  id: number;
-  app: string; // the project
-  name: string;
-  cron: string;
-  dialect?: "unix" | "quartz";
-  timezone?: string;
-  notifyHTTPParam: { url: string; method: string; timeoutSeconds?: number; maxTries?: number };
-  enabled: boolean;
-  failures: number; // in a row
-  failingSince?: string;
-  changedBy: string;
-  changedAt: string;
-}
-
+export type Timer = Schemas["Timer"];
+/** TimerDef is what a timer is made of. */
+export type TimerDef = Schemas["TimerDef"];
 /** TimerRecord is one firing of a timer. */
-export interface TimerRecord {
-  plannedAt: string;
-  state: string;
-  nextAt?: string; // of one that is open
-  tries: number;
-  claimedBy: string;
-  calledAt?: string;
-  lateMS: number;
-  costMS: number;
-  status: number; // of the answer, 0 for none
-  response: string;
-  error: string;
-}
-
+export type TimerRecord = Schemas["TimerRecord"];
 /** TimerStats is what became of a project's firings. */
-export interface TimerStats {
-  enabled: number;
-  failing: number;
-  tasks: Record<string, number>;
-  tries: number;
-  meanLateMS: number;
+export type TimerStats = Schemas["TimerStats"];
+
+/** Send is a change: by which method, with what. */
+interface Send {
+  method: "POST" | "PUT" | "DELETE";
+  body: object;
 }
 
-async function ask<T>(path: string, query: Record<string, string>, signal?: AbortSignal, body?: object): Promise<T> {
+async function ask<T>(path: string, query: Record<string, string>, signal?: AbortSignal, send?: Send): Promise<T> {
   const url = new URL(`api/${path}`, document.baseURI);
   url.search = new URLSearchParams(query).toString();
   const json = { "Content-Type": "application/json" };
@@ -52,7 +29,7 @@ async function ask<T>(path: string, query: Record<string, string>, signal?: Abor
     response = await fetch(url, {
       signal,
       credentials: "same-origin",
-      ...(body && { method: "POST", headers: json, body: JSON.stringify(body) }),
+      ...(send && { method: send.method, headers: json, body: JSON.stringify(send.body) }),
     });
   } catch (cause) {
     throw new ApiError(0, cause instanceof Error ? cause.message : String(cause));
@@ -81,6 +58,14 @@ export const timersQuery = (app: string, name: string) =>
     initialPageParam: 1,
     getNextPageParam: (last, _, at) => (last.more ? at + 1 : undefined),
     refetchInterval: 15_000,
+  });
+
+/** timerNamesQuery is the first of a project's timers, for who looks one up by its name. */
+export const timerNamesQuery = (app: string) =>
+  queryOptions({
+    queryKey: ["timers", app, "names"],
+    queryFn: async ({ signal }) => (await ask<{ data: Timer[] }>("timer/v1/defs", { app, page: "1", pageSize: String(size) }, signal)).data,
+    staleTime: 60_000,
   });
 
 export const timerQuery = (app: string, id: string) =>
@@ -124,6 +109,24 @@ export const cronWordsQuery = (t: Pick<Timer, "cron" | "dialect" | "timezone">) 
   });
 
 /** switchTimer enables a timer or disables it. */
-export function switchTimer(t: Timer, enabled: boolean) {
-  return ask(`timer/v1/${enabled ? "enable" : "unable"}`, {}, undefined, { id: t.id, app: t.app });
+export function switchTimer(t: Pick<Timer, "id" | "app">, enabled: boolean) {
+  return ask<Schemas["Coded"]>(`timer/v1/${enabled ? "enable" : "unable"}`, {}, undefined, {
+    method: "POST",
+    body: { id: t.id, app: t.app },
+  });
+}
+
+/** createTimer makes a timer, which is not enabled yet. */
+export async function createTimer(def: TimerDef): Promise<number> {
+  return (await ask<Schemas["TimerCreated"]>("timer/v1/def", {}, undefined, { method: "POST", body: def })).id;
+}
+
+/** replaceTimer puts another timer in the place of one, and gives its id. */
+export async function replaceTimer(id: number, def: TimerDef): Promise<number> {
+  return (await ask<Schemas["TimerCreated"]>("timer/v1/def", {}, undefined, { method: "PUT", body: { id, ...def } })).id;
+}
+
+/** deleteTimer deletes a timer; what became of its firings is swept with them. */
+export function deleteTimer(t: Pick<Timer, "id" | "app">) {
+  return ask<Schemas["Coded"]>("timer/v1/def", {}, undefined, { method: "DELETE", body: { id: t.id, app: t.app } });
 }

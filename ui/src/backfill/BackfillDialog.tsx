@@ -1,4 +1,4 @@
-import { Button, Modal, NumberInput, SegmentedControl, Select, Switch, Textarea, TextInput } from "@mantine/core";
+import { Button, NumberInput, SegmentedControl, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
@@ -8,6 +8,7 @@ import { wrongFields } from "../domain/problem";
 import { type Dates, datesOf, failures, fresh, onlys, orders, steps } from "../domain/schedule/dates";
 import { useSay } from "../i18n";
 import { FormError } from "../parts/FormError";
+import { Modal } from "../parts/layers";
 import { ParamFields } from "../schedule/ParamFields";
 import { settings } from "../settings";
 import { everyZone } from "../shell/Preferences";

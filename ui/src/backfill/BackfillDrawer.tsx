@@ -1,4 +1,4 @@
-import { Button, Drawer, Modal, NumberInput, Select } from "@mantine/core";
+import { Button, NumberInput, Select } from "@mantine/core";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Pause, Play, X } from "lucide-react";
@@ -19,10 +19,11 @@ import { useSay, word } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { FormError } from "../parts/FormError";
 import { Guarded } from "../parts/Guarded";
+import { Drawer, Modal } from "../parts/layers";
 import { StateWord } from "../parts/StateIcon";
 import { useWhyNot } from "../shell/me";
-import { rangeOf } from "./BackfillsPanel";
 import { Bar } from "./Bar";
+import { rangeOf } from "./range";
 import "@mantine/core/styles/Drawer.css";
 
 const states: DateState[] = ["waiting", "running", "stopping", "success", "failed", "cancelled"];

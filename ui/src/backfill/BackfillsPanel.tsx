@@ -1,10 +1,11 @@
 import { Button } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { useFresh } from "../account/useFresh";
 import { type Backfill, backfillsQuery } from "../api/backfills";
 import { workflowQuery } from "../api/queries";
-import { type Say, useSay } from "../i18n";
+import { useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { Guarded } from "../parts/Guarded";
 import { StateWord } from "../parts/StateIcon";
@@ -14,6 +15,7 @@ import { useWhyNot } from "../shell/me";
 import { BackfillDialog } from "./BackfillDialog";
 import { BackfillDrawer } from "./BackfillDrawer";
 import { Bar } from "./Bar";
+import { rangeOf } from "./range";
 import "../account/account.css";
 import "./backfill.css";
 
@@ -22,12 +24,6 @@ interface Props {
   workflow: string;
   search: Pick<SchedulesSearch, "new" | "id">;
   set: (part: Pick<SchedulesSearch, "new" | "id">, replace?: boolean) => void;
-}
-
-/** rangeOf says which dates a backfill is about. */
-export function rangeOf(t: Say, b: Backfill): string {
-  if (!b.from || !b.to) return t("backfills.list", { count: b.progress.total });
-  return `${b.from} – ${b.to}${b.cron ? `, ${b.cron}` : b.every === "1h" ? `, ${t("backfills.step.1h")}` : ""}`;
 }
 
 /** BackfillsPanel lists a workflow's backfills with how far each is, and starts new ones. */
@@ -62,7 +58,7 @@ export function BackfillsPanel({ project, workflow, search, set }: Props) {
           <div className="list-tools">
             <span className="push">{create}</span>
           </div>
-          <Table rows={rows} onOpen={(id) => set({ id })} />
+          <BackfillTable rows={rows} onOpen={(id) => set({ id })} />
           {list.hasNextPage && (
             <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
               {t("backfills.more")}
@@ -81,7 +77,13 @@ export function BackfillsPanel({ project, workflow, search, set }: Props) {
   );
 }
 
-function Table({ rows, onOpen }: { rows: Backfill[]; onOpen: (id: string) => void }) {
+interface TableProps {
+  rows: Backfill[];
+  onOpen?: (id: string) => void; // without it each leads to its workflow
+}
+
+/** BackfillTable lists backfills with how far each is; those of several workflows with the workflow. */
+export function BackfillTable({ rows, onOpen }: TableProps) {
   const { t } = useSay();
   return (
     <div className="scroll-x" tabIndex={0} role="group" aria-label={t("backfills.table")}>
@@ -89,6 +91,7 @@ function Table({ rows, onOpen }: { rows: Backfill[]; onOpen: (id: string) => voi
         <thead>
           <tr>
             <th>{t("backfills.id")}</th>
+            {!onOpen && <th>{t("schedules.workflow")}</th>}
             <th>{t("backfills.state")}</th>
             <th>{t("backfills.progress")}</th>
             <th>{t("backfills.range")}</th>
@@ -100,10 +103,23 @@ function Table({ rows, onOpen }: { rows: Backfill[]; onOpen: (id: string) => voi
           {rows.map((b) => (
             <tr key={b.id} data-backfill={b.id}>
               <td>
-                <button type="button" className="link mono" onClick={() => onOpen(b.id)}>
-                  {b.id}
-                </button>
+                {onOpen ? (
+                  <button type="button" className="link mono" onClick={() => onOpen(b.id)}>
+                    {b.id}
+                  </button>
+                ) : (
+                  <Link to="/p/$project/w/$workflow" params={b} search={{ tab: "backfills", id: b.id }} className="mono">
+                    {b.id}
+                  </Link>
+                )}
               </td>
+              {!onOpen && (
+                <td>
+                  <Link to="/p/$project/w/$workflow" params={b} search={{ tab: "backfills" }}>
+                    {b.workflow}
+                  </Link>
+                </td>
+              )}
               <td>
                 <StateWord state={b.state} size={14} />
               </td>

@@ -19,6 +19,7 @@ const argsOf: Record<string, string>[] = [
   { task: "a", needs: "1" },
   { task: "a", reason: "when" },
   { labels: "zone=eu" },
+  { project: "p", workflow: "w", date: "today" },
 ];
 
 describe("reasons", () => {

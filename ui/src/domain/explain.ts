@@ -107,6 +107,14 @@ export const whyKeys = [
   "taskGroupSmall",
   "taskGroupStopped",
   "holdsTaskGroup",
+  "dependencyHidden",
+  "dependencySatisfied",
+  "dependencyFirstRun",
+  "dependencyMissing",
+  "dependencyRunning",
+  "dependencyFailed",
+  "dependencyGone",
+  "dependencyHeld",
 ] as const;
 export type WhyKey = (typeof whyKeys)[number];
 
@@ -174,16 +182,17 @@ const table: Record<string, Choose> = {
   no_free_slot: (_, args) => (args.labels === undefined ? "noFreeSlot" : "noFreeLabelledSlot"),
   worker_gone: always("workerGone"),
   child: always("child"),
-  dependency_satisfied: always("said"),
-  dependency_first_run: always("said"),
-  dependency_missing: always("said"),
-  dependency_running: always("said"),
-  dependency_failed: always("said"),
-  dependency_gone: always("said"),
+  dependency_satisfied: always("dependencySatisfied"),
+  dependency_first_run: always("dependencyFirstRun"),
+  // What it waits for in a project that the reader may not see has no name.
+  dependency_missing: (_, args) => (args.workflow === undefined ? "dependencyHidden" : "dependencyMissing"),
+  dependency_running: always("dependencyRunning"),
+  dependency_failed: always("dependencyFailed"),
+  dependency_gone: always("dependencyGone"),
   dependency_date: always("said"),
   dependency_all: always("said"),
   dependency_any: always("said"),
-  dependency_failed_wait: always("said"),
+  dependency_failed_wait: always("dependencyHeld"),
   held: always("held"),
   holds_place: always("holdsPlace"),
   place_ahead: always("placeAhead"),
@@ -218,10 +227,16 @@ export function sentenceOf(e: Explanation): Said | undefined {
   const count = counted[key];
   return {
     key,
-    values: { ...args, text: e.text, ...(count === undefined ? {} : { count: Number(args[count] ?? 0) }) },
+    values: { ...args, what: whatOf(args), text: e.text, ...(count === undefined ? {} : { count: Number(args[count] ?? 0) }) },
     reason: args.reason || undefined,
     at: args.at ?? args.until,
   };
+}
+
+// What a dependent task waits for, by its full name.
+function whatOf({ project, workflow, task }: Record<string, string>): string {
+  const whole = `${project ?? ""}/${workflow ?? ""}`;
+  return task === undefined ? whole : `${whole} · ${task}`;
 }
 
 export interface Remedy {

@@ -15,12 +15,14 @@ const sentences: Record<string, Sentence> = {
   last_owner: "account.err.last_owner",
   name_taken: "account.err.name_taken",
   in_use: "account.err.in_use",
+  not_failed: "today.notFailed",
 };
 
 // Codes that mean something else in another field.
 const ofField: Record<string, Sentence> = {
   "password out_of_range": "account.err.passwordLength",
   "new out_of_range": "account.err.passwordLength",
+  "round changed": "today.changedMeanwhile",
   "user not_found": "account.err.noUser",
   "expires_at out_of_range": "account.err.expiry",
   "name required": "account.err.nameNeeded",
@@ -31,6 +33,13 @@ const ofField: Record<string, Sentence> = {
   "project invalid_name": "account.err.nameForm",
   "project encoding": "account.err.nameForm",
   "project too_large": "account.err.nameForm",
+  "cron required": "cron.err.required",
+  "cron invalid": "cron.err.invalid",
+  "cron not_in_enum": "cron.err.invalid",
+  "cron out_of_range": "cron.err.out_of_range",
+  "cron too_large": "cron.err.too_large",
+  "cron never_fires": "cron.err.never_fires",
+  "timezone invalid": "cron.err.timezone",
 };
 
 /** sentenceOf finds the sentence of a code in a field; undefined where only the server has words for it. */
@@ -38,23 +47,30 @@ export function sentenceOf(field: string, code: string): Sentence | undefined {
   return ofField[`${field} ${code}`] ?? sentences[code];
 }
 
+type Words = (key: Sentence, values?: Record<string, string | number>) => string;
+
+/** valuesOf are what the sentence of a wrong field may name: what stands there, and where. */
+function valuesOf(f: { value?: string; column?: number }): Record<string, string | number> {
+  return { value: f.value ?? "", column: f.column ?? 1 };
+}
+
 /** wrongFields gives the sentence of each wrong field, the server's own where the code has none. */
-export function wrongFields(error: unknown, t: (key: Sentence) => string): Record<string, string> {
+export function wrongFields(error: unknown, t: Words): Record<string, string> {
   const out: Record<string, string> = {};
   if (!(error instanceof ApiError)) return out;
   for (const f of error.fields) {
     const known = sentenceOf(f.field, f.code);
-    out[f.field] ??= known ? t(known) : f.message;
+    out[f.field] ??= known ? t(known, valuesOf(f)) : f.message;
   }
   return out;
 }
 
 /** said is one sentence for the whole error, or undefined where there is none but the server's. */
-export function said(error: unknown, t: (key: Sentence) => string): string | undefined {
+export function said(error: unknown, t: Words): string | undefined {
   if (!(error instanceof ApiError)) return undefined;
   for (const f of error.fields) {
     const known = sentenceOf(f.field, f.code);
-    if (known) return t(known);
+    if (known) return t(known, valuesOf(f));
   }
   return undefined;
 }

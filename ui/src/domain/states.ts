@@ -74,6 +74,13 @@ export const instanceStates = [
   "success",
 ] as const;
 
+const masters = new Set(["approval", "sub_workflow", "dynamic", "dependent", "switch", "conditions"]);
+
+/** hasAbout tells the tasks that run in the master: they have no log, and something else to show in its place. */
+export function hasAbout(type: string): boolean {
+  return masters.has(type);
+}
+
 const restingInstance = new Set(["stopped", "failed", "success", "quarantined", "paused"]);
 const finalTask = new Set(["success", "forced_success", "failed", "killed", "skipped", "upstream_failed", "disabled"]);
 const troubled = new Set(["failed", "killed", "upstream_failed", "retry_wait", "killing", "quarantined"]);

@@ -1,8 +1,10 @@
-import { ActionIcon, SegmentedControl } from "@mantine/core";
+import { ActionIcon, Button, SegmentedControl } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Redo2, Undo2 } from "lucide-react";
-import { useEffect, useMemo } from "react";
+import { lazy, Suspense, useEffect, useMemo } from "react";
 import { useSay } from "../i18n";
+import { Crumbs } from "../parts/Crumbs";
+import { SkeletonRows } from "../parts/ErrorView";
 import { useStay } from "../parts/useStay";
 import { type EditorView, editorViews } from "../search";
 import { useKeys } from "../shell/keys";
@@ -24,13 +26,14 @@ import { RunStrip } from "./versions/run";
 import { SaveBar } from "./versions/SaveBar";
 
 const route = getRouteApi("/p/$project/w/$workflow/edit");
+const TrialPanel = lazy(() => import("./trial/TrialPanel").then((m) => ({ default: m.TrialPanel })));
 const words = { canvas: "editor.canvas", split: "editor.split", text: "editor.text", list: "editor.list" } as const;
 
 /** Frame is the editor's page: head, the views of the document, the form of what is chosen, the problems. */
 export function Frame({ origin, keeper }: { origin: Origin; keeper: Keeper }) {
   const { t } = useSay();
   const doc = useDocument();
-  const { view = "canvas", new: fresh } = route.useSearch();
+  const { view = "canvas", new: fresh, test } = route.useSearch();
   const go = useStay(route.useNavigate());
   const there = useSaved((s) => s.version > 0 || s.draft !== undefined);
   useEffect(() => {
@@ -39,15 +42,11 @@ export function Frame({ origin, keeper }: { origin: Origin; keeper: Keeper }) {
   const merging = useSaved((s) => s.phase.kind === "conflict");
   const keys = useMemo(() => ({ "mod+z": () => doc.undo(), "mod+y": () => doc.redo(), "mod+shift+z": () => doc.redo() }), [doc]);
   useKeys(keys);
+  const turn = (on: boolean) => void go({ search: (s) => ({ ...s, test: on ? "1" : undefined }), replace: true });
   return (
     <div className="page fill editor">
       <header className="editor-head">
-        <nav className="crumbs" aria-label={t("nav.projects")}>
-          <Link to="/p/$project/workflows" params={{ project: origin.project }}>
-            {origin.project}
-          </Link>
-          <span aria-hidden="true">/</span>
-        </nav>
+        <Crumbs project={origin.project}>{""}</Crumbs>
         <h1>
           <Link to="/p/$project/w/$workflow" params={{ project: origin.project, workflow: origin.workflow }}>
             {origin.workflow}
@@ -60,6 +59,9 @@ export function Frame({ origin, keeper }: { origin: Origin; keeper: Keeper }) {
           onChange={(v) => void go({ search: (s) => ({ ...s, view: editorViews.find((x) => x === v) }), replace: true })}
         />
         <Steps />
+        <Button variant="default" aria-expanded={test === "1"} onClick={() => turn(test === undefined)}>
+          {t("trial.open")}
+        </Button>
         <RunMenu origin={origin} />
         <SaveBar origin={origin} />
       </header>
@@ -74,6 +76,11 @@ export function Frame({ origin, keeper }: { origin: Origin; keeper: Keeper }) {
           <Views view={view} />
           <TaskPanel />
         </div>
+      )}
+      {test === "1" && (
+        <Suspense fallback={<SkeletonRows />}>
+          <TrialPanel origin={origin} onClose={() => turn(false)} />
+        </Suspense>
       )}
       <Problems />
       <Guard keeper={keeper} />

@@ -1,6 +1,7 @@
 // What a person does to a workflow, as the views call it: an edit of the text together with the
 // places of the tasks it touches. Each answers whether it was done; the document says why not.
 
+import type { BranchKey } from "../domain/document/branches";
 import { copyTasks, pasteTasks } from "../domain/document/clipboard";
 import { done, type Edit, refuse } from "../domain/document/edit";
 import { indexOf, setFields } from "../domain/document/fields";
@@ -14,6 +15,7 @@ import {
   foldName,
   freeName,
   insertOnEdge,
+  leaveBranches,
   moveEdge,
   namesOf,
   removeEdge,
@@ -94,6 +96,25 @@ export function lead(doc: Document, task: Task, path: Path, to: string): boolean
     const needed = reading.model.tasks.find((t) => t.name === to)?.needs.includes(task.name);
     return oneByOne(reading, needed ? [put] : [put, (r) => addEdge(r, task.name, to)]);
   });
+}
+
+/** branch lets an edge lead out of this branch of its task alone, in one step with the edge itself where it is new. */
+export function branch(doc: Document, { from, to }: Edge, key: BranchKey): boolean {
+  return doc.edit("branch", (reading) => {
+    const task = reading.model.tasks.find((t) => t.name === from);
+    if (!task) return refuse("no_such_task", { task: from });
+    const needed = reading.model.tasks.find((t) => t.name === to)?.needs.includes(from);
+    const draw = needed ? [] : [(r: Reading) => addEdge(r, from, to)];
+    const put = key === "any" ? [] : [(r: Reading) => enter(r, from, key === "else" ? ["else"] : ["cases", key, "then"], to)];
+    return oneByOne(reading, [...draw, (r) => leaveBranches(r, from, to), ...put]);
+  });
+}
+
+function enter(reading: Reading, from: string, path: Path, to: string): Edit {
+  const task = reading.model.tasks.find((t) => t.name === from);
+  if (!task) return refuse("no_such_task", { task: from });
+  const there = valueAt(task.fields, path);
+  return Array.isArray(there) ? setFields(reading, [task], [...path, there.length], to) : setFields(reading, [task], path, [to]);
 }
 
 /** thread puts a task that stands by itself on an edge: it needs from, and to needs it in from's place. */

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { casesOf, elseOf } from "../domain/document/branches";
 import type { Forms } from "../domain/document/local";
 import { read } from "../domain/document/read";
-import { add, connect, copy, disconnect, duplicate, insert, move, paste, remove, rename } from "./commands";
+import { add, branch, connect, copy, disconnect, duplicate, insert, move, paste, remove, rename } from "./commands";
 import { Document } from "./document";
 import { inPlaceMax, localReader } from "./reader";
 
@@ -128,5 +129,64 @@ describe("the document", () => {
     pause();
     expect(doc.state.problems.all).toEqual([]);
     doc.close();
+  });
+});
+
+describe("the branch of an edge", () => {
+  const switched = `name: n
+tasks:
+  - name: route   # by size
+    type: switch
+    cases:
+      # few
+      - {when: rows < 10, then: [small]}   # at once
+      - when: rows < 100
+    else: [large, small]
+  - {name: small, type: noop, needs: [route]}   # done
+  - name: large
+    type: noop
+    needs: [route]
+  - name: other
+    type: noop
+`;
+  const branches = (text: string) => {
+    const task = read(text).model.tasks[0];
+    return task && [casesOf(task).map((c) => c.then), elseOf(task)];
+  };
+
+  it("is drawn, changed and taken away in one step each, and comments stay", () => {
+    const { doc } = open(switched);
+    const steps: [() => boolean, unknown][] = [
+      [
+        () => branch(doc, { from: "route", to: "other" }, 1),
+        [
+          [["small"], ["other"]],
+          ["large", "small"],
+        ],
+      ],
+      [() => branch(doc, { from: "route", to: "small" }, 1), [[[], ["other", "small"]], ["large"]]],
+      [() => branch(doc, { from: "route", to: "large" }, "any"), [[[], ["other", "small"]], []]],
+      [() => branch(doc, { from: "route", to: "large" }, "else"), [[[], ["other", "small"]], ["large"]]],
+      [() => disconnect(doc, [{ from: "route", to: "small" }]), [[[], ["other"]], ["large"]]],
+    ];
+    const texts = [doc.state.history.text];
+    for (const [run, want] of steps) {
+      expect(run()).toBe(true);
+      const { text } = doc.state.history;
+      expect(branches(text)).toEqual(want);
+      for (const comment of ["# by size", "# few", "# at once", "# done"]) expect(text).toContain(comment);
+      texts.push(text);
+    }
+    expect(doc.state.reading.model.tasks.map((t) => t.needs)).toEqual([[], [], ["route"], ["route"]]);
+    for (const text of texts.slice(0, -1).reverse()) {
+      doc.undo();
+      expect(doc.state.history.text).toBe(text);
+    }
+  });
+
+  it("is refused where the edge would close a circle", () => {
+    const { doc } = open(switched.replace("    type: switch\n", "    type: switch\n    needs: [other]\n"));
+    expect(branch(doc, { from: "route", to: "other" }, "else")).toBe(false);
+    expect(doc.state.refusal?.code).toBe("cycle");
   });
 });

@@ -21,11 +21,11 @@ export function FindTask({ names, onFound, onClose }: Props) {
   useEffect(() => field.current?.focus(), []);
   const hits = useMemo(() => matches(names, text), [names, text]);
   const here = hits[at];
-  const go = (n: number, among = hits) => {
+  const soon = useSoon(onFound);
+  const go = (n: number, wait: number, among = hits) => {
     const next = among.length === 0 ? 0 : (n + among.length) % among.length;
     setAt(next);
-    const task = among[next];
-    if (task !== undefined) onFound(task);
+    soon(among[next], wait);
   };
   const said = text.trim() === "" ? "" : hits.length === 0 ? t("graph.findNone") : t("graph.findAt", { n: at + 1, of: hits.length });
   return (
@@ -39,12 +39,14 @@ export function FindTask({ names, onFound, onClose }: Props) {
         onChange={(event) => {
           const next = event.currentTarget.value;
           setText(next);
-          go(0, matches(names, next));
+          go(0, typingPause, matches(names, next));
         }}
         onKeyDown={(event) => {
-          if (event.key === "Enter") go(at + (event.shiftKey ? -1 : 1));
-          else if (event.key === "Escape") onClose(here);
-          else return;
+          if (event.key === "Enter") go(at + (event.shiftKey ? -1 : 1), 0);
+          else if (event.key === "Escape") {
+            if (here !== undefined) onFound(here); // what is typed counts, though the view has not followed yet
+            onClose(here);
+          } else return;
           event.preventDefault();
           event.stopPropagation();
         }}
@@ -55,6 +57,32 @@ export function FindTask({ names, onFound, onClose }: Props) {
       <CloseButton aria-label={t("graph.findClose")} onClick={() => onClose(here)} />
     </search>
   );
+}
+
+/** typingPause is how long it is quiet until the view follows what is typed: each letter would draw another screen, in ms. */
+const typingPause = 120;
+
+/**
+ * useSoon calls with the latest task after the frame that shows the key's own effect: to draw another part of a
+ * large graph takes longer than a letter may.
+ */
+function useSoon(call: (task: string) => void): (task: string | undefined, wait: number) => void {
+  const latest = useRef(call);
+  latest.current = call;
+  const pending = useRef<{ frame: number; timer?: ReturnType<typeof setTimeout> }>({ frame: 0 });
+  const stop = () => {
+    cancelAnimationFrame(pending.current.frame);
+    clearTimeout(pending.current.timer);
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is pending ends with the search
+  useEffect(() => stop, []);
+  return (task, wait) => {
+    stop();
+    if (task === undefined) return;
+    pending.current.frame = requestAnimationFrame(() => {
+      pending.current.timer = setTimeout(() => latest.current(task), wait);
+    });
+  };
 }
 
 /** matches gives the names that hold a text, those that begin with it first. */

@@ -13,7 +13,8 @@ interface Props {
   states: ReadonlyMap<string, NodeState> | undefined;
   onFit: () => void;
   onFind: () => void;
-  onFollow: Fly;
+  /** Absent where there is no room for more than the zoom. */
+  onFollow: Fly | undefined;
   problems: boolean | undefined;
   onProblems: ((on: boolean) => void) | undefined;
 }
@@ -26,7 +27,7 @@ export const GraphTools = memo(function GraphTools({ tasks, states, onFit, onFin
   const [follow, setFollow] = useState(false);
   const running = follow ? tasks.find((x) => states?.get(x.name)?.state === "running")?.name : undefined;
   useEffect(() => {
-    if (running !== undefined) onFollow(running, true);
+    if (running !== undefined) onFollow?.(running, true);
   }, [running, onFollow]);
   const right = direction === "LR";
   return (
@@ -53,7 +54,7 @@ export const GraphTools = memo(function GraphTools({ tasks, states, onFit, onFin
           <Search size={13} />
         </Button>
       </Button.Group>
-      {states && <Switch label={t("graph.follow")} checked={follow} onChange={(e) => setFollow(e.currentTarget.checked)} />}
+      {states && onFollow && <Switch label={t("graph.follow")} checked={follow} onChange={(e) => setFollow(e.currentTarget.checked)} />}
       {onProblems && (
         <Switch label={t("run.onlyProblems")} checked={problems === true} onChange={(e) => onProblems(e.currentTarget.checked)} />
       )}

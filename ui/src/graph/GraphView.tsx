@@ -8,18 +8,22 @@ import {
   useReactFlow,
   useStore,
   useStoreApi,
+  ViewportPortal,
 } from "@xyflow/react";
 import { useCallback, useDeferredValue, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { fanOf } from "../domain/fan";
 import type { Rect } from "../domain/graph/hit";
+import { type Band, mirrorOf, reflect } from "../domain/graph/mirror";
 import { graphOf } from "../domain/graph/model";
 import { holds, partOf, sightOf, tasksIn } from "../domain/graph/part";
 import type { Rules } from "../domain/graph/rules";
-import { type Direction, defaults, type Points, type Size } from "../domain/graph/shape";
+import { type Direction, defaults, type Points, type Size, towards } from "../domain/graph/shape";
 import { type Camera, fitAll, opening, readable } from "../domain/graph/view";
 import { isTrouble } from "../domain/states";
 import { useSay, word } from "../i18n";
 import { ErrorView } from "../parts/ErrorView";
-import { useKeys } from "../shell/keys";
+import { fanWords } from "../parts/FanCounts";
+import { type Keys, useKeys } from "../shell/keys";
 import { ruleWords } from "./branch";
 import { FarView, useFar } from "./FarView";
 import { FindTask } from "./FindTask";
@@ -48,6 +52,8 @@ interface Props {
   onChoose?: (task: string) => void;
   problems?: boolean;
   onProblems?: (on: boolean) => void;
+  /** It is a part of a page that has a graph of its own: the page's keys are not about it. */
+  inset?: boolean;
 }
 
 /** GraphView shows a version's tasks, or an instance's with their states. It can not be edited. */
@@ -55,7 +61,12 @@ export function GraphView(props: Props) {
   const { t } = useSay();
   const [direction] = useDirection();
   // Saved places are from left to right: the other way all is arranged anew.
-  const layout = useLayout(props.tasks, direction, direction === "LR" ? props.places : undefined);
+  const mirror = useMemo(() => mirrorOf(props.tasks), [props.tasks]);
+  const layout = useLayout(mirror.forward, direction, direction === "LR" ? props.places : undefined);
+  const drawn = useMemo(
+    () => layout.points && reflect(layout.points, mirror.undone, towards(direction)),
+    [layout.points, mirror, direction],
+  );
   const section = useRef<HTMLElement>(null);
   const [box, setBox] = useState<Size>();
   // Measured before the first paint: the graph opens where it belongs, and no other part of it is ever mounted.
@@ -67,9 +78,9 @@ export function GraphView(props: Props) {
   if (layout.error) return <ErrorView error={layout.error} retry={layout.retry} />;
   return (
     <section className="canvas" ref={section} aria-label={t("run.graphLabel", { workflow: props.name })}>
-      {layout.points && box ? (
+      {drawn && box ? (
         <ReactFlowProvider key={direction}>
-          <Canvas {...props} points={layout.points} direction={direction} box={box} />
+          <Canvas {...props} tasks={mirror.all} points={drawn.points} band={drawn.band} direction={direction} box={box} />
         </ReactFlowProvider>
       ) : (
         <p className="faint pad">{t("run.layout")}</p>
@@ -90,9 +101,9 @@ const overviewFrom = 30;
 /** The most tasks that the canvas is given all at once; of more, those on the screen and around it. */
 const wholeUpTo = 60;
 
-type CanvasProps = Props & { points: Points; direction: Direction; box: Size };
+type CanvasProps = Props & { points: Points; band: Band | undefined; direction: Direction; box: Size };
 
-function Canvas({ name, tasks, points, direction, box, rules, states, chosen, onChoose, problems, onProblems }: CanvasProps) {
+function Canvas({ name, tasks, points, band, direction, box, rules, states, chosen, onChoose, problems, onProblems, inset }: CanvasProps) {
   const { t } = useSay();
   const flow = useReactFlow();
   const far = useFar();
@@ -115,11 +126,12 @@ function Canvas({ name, tasks, points, direction, box, rules, states, chosen, on
   }, [flow, store, points]);
   useInSight(chosen, fly);
   useEffect(() => {
+    if (inset) return;
     window.addEventListener("porpoise:fit", fit);
     return () => window.removeEventListener("porpoise:fit", fit);
-  }, [fit]);
+  }, [fit, inset]);
   const find = useCallback(() => setFinding(true), []);
-  useKeys(useMemo(() => ({ "mod+f": find }), [find]));
+  useKeys(useMemo((): Keys => (inset ? {} : { "mod+f": find }), [find, inset]));
   // The same function while it does the same: every node on the screen is given it.
   const click = useCallback((_: unknown, node: TaskNode) => onChoose?.(node.id), [onChoose]);
   const names = useMemo(() => tasks.map((x) => x.name), [tasks]);
@@ -156,6 +168,13 @@ function Canvas({ name, tasks, points, direction, box, rules, states, chosen, on
       >
         <FarView scene={scene} chosen={shown} tip={said} onChoose={onChoose} />
         {tasks.length > overviewFrom && <MiniView scene={overview} chosen={shown} />}
+        {band && !far && (
+          <ViewportPortal>
+            <p className="undo-band" style={{ transform: `translate(${band.x}px, ${band.y}px)` }}>
+              {t("graph.undoing")}
+            </p>
+          </ViewportPortal>
+        )}
       </ReactFlow>
       {finding && (
         <FindTask
@@ -171,7 +190,15 @@ function Canvas({ name, tasks, points, direction, box, rules, states, chosen, on
           }}
         />
       )}
-      <GraphTools tasks={tasks} states={states} onFit={fit} onFind={find} onFollow={fly} problems={problems} onProblems={onProblems} />
+      <GraphTools
+        tasks={tasks}
+        states={states}
+        onFit={fit}
+        onFind={find}
+        onFollow={inset ? undefined : fly}
+        problems={problems}
+        onProblems={onProblems}
+      />
     </ChosenTask>
   );
 }
@@ -225,6 +252,8 @@ function useDrawing({ tasks, points, direction, rules, states, problems, part }:
       if (states) parts.push(s?.state ? word(t, "state", s.state) : t("state.outside"));
       if (task.mark) parts.push(t(`versions.${task.mark}`));
       if ((s?.attempts ?? 0) > 1) parts.push(t("graph.attempt", { n: s?.attempts ?? 0, of: task.retries + 1 }));
+      const fan = fanOf(s?.items, s?.fan);
+      if (fan) parts.push(fanWords(t, fan));
       parts.push(...ruleWords(t, task, rules));
       return parts.join(", ");
     },

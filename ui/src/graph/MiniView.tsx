@@ -1,7 +1,7 @@
 import { useReactFlow, useStoreApi } from "@xyflow/react";
 import { memo, useEffect, useMemo, useRef } from "react";
 import { boundsOf } from "../domain/graph/hit";
-import type { Point, Size } from "../domain/graph/shape";
+import type { Point, Points, Size } from "../domain/graph/shape";
 import type { Camera } from "../domain/graph/view";
 import { readPalette, watchTheme } from "./palette";
 import { drawScene, type Scene } from "./scene";
@@ -18,7 +18,8 @@ export const MiniView = memo(function MiniView({ scene, chosen }: { scene: Scene
   const flow = useReactFlow();
   const canvas = useRef<HTMLCanvasElement>(null);
   const frame = useRef<HTMLDivElement>(null);
-  const camera = useMemo(() => whole(scene), [scene]);
+  const { points, size } = scene;
+  const camera = useMemo(() => whole(points, size), [points, size]);
   useEffect(() => {
     const ctx = canvas.current?.getContext("2d", { alpha: false });
     if (!canvas.current || !ctx) return;
@@ -78,8 +79,8 @@ function spotIn({ points, size }: Scene, camera: Camera, task: string): Point | 
   return p && { x: camera.x + (p.x + size.width / 2) * camera.zoom, y: camera.y + (p.y + size.height / 2) * camera.zoom };
 }
 
-function whole(scene: Scene): Camera {
-  const all = boundsOf(scene.points, scene.size);
+function whole(points: Points, size: Size): Camera {
+  const all = boundsOf(points, size);
   const zoom = Math.min((box.width - 12) / Math.max(1, all.width), (box.height - 12) / Math.max(1, all.height), 0.2);
   return { x: box.width / 2 - (all.x + all.width / 2) * zoom, y: box.height / 2 - (all.y + all.height / 2) * zoom, zoom };
 }

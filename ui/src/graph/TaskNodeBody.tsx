@@ -11,6 +11,7 @@ import {
   ListFilter,
   type LucideIcon,
   SquareTerminal,
+  Undo2,
   UserCheck,
   Workflow,
 } from "lucide-react";
@@ -29,7 +30,9 @@ const icons: Record<string, LucideIcon> = {
   sub_workflow: Workflow,
   dynamic: Workflow,
   dependent: Clock,
+  workflow: Workflow,
   approval: UserCheck,
+  compensate: Undo2,
   conditions: GitFork,
   switch: GitFork,
 };
@@ -48,6 +51,8 @@ export interface NodeLook {
   state?: string;
   /** A few words after the state: the time it takes, the attempt, why it waits. */
   note?: ReactNode;
+  /** The note needs the room of the state's word: its sign, and the name of the node, say it too. */
+  terse?: boolean;
   chosen?: boolean;
   dim?: boolean;
   /** Drawn dashed: it does not run as it stands (disabled, refused). */
@@ -58,12 +63,14 @@ export interface NodeLook {
   gate?: string;
   /** last marks a task that comes after all others. */
   last?: boolean;
+  /** undone is the type of what undoes it. */
+  undone?: string;
   /** Whatever belongs inside the node's box: handles. */
   children?: ReactNode;
 }
 
 /** TaskNodeBody is a task on a canvas, the same in the viewer and in the editor: 200 by 52. */
-export function TaskNodeBody({ name, type, state, note, chosen, dim, dashed, badge, gate, last, children }: NodeLook) {
+export function TaskNodeBody({ name, type, state, note, terse, chosen, dim, dashed, badge, gate, last, undone, children }: NodeLook) {
   const { t } = useSay();
   const { hue, fill } = lookOf(state ?? "");
   const classes = ["task-node"];
@@ -82,15 +89,15 @@ export function TaskNodeBody({ name, type, state, note, chosen, dim, dashed, bad
           {state ? (
             <>
               <TypeIcon type={type} size={12} />
-              {word(t, "state", state)}
+              {!terse && word(t, "state", state)}
             </>
           ) : (
             type
           )}
-          {note && <> · {note}</>}
+          {note && (terse ? <> {note}</> : <> · {note}</>)}
         </span>
       </span>
-      {(gate || last) && (
+      {(gate || last || undone) && (
         <span className="task-node-rules">
           {gate && (
             <span title={gate}>
@@ -100,6 +107,11 @@ export function TaskNodeBody({ name, type, state, note, chosen, dim, dashed, bad
           {last && (
             <span title={t("graph.last")}>
               <Flag size={14} aria-hidden />
+            </span>
+          )}
+          {undone && (
+            <span title={t("graph.undoneBy", { type: undone })}>
+              <Undo2 size={14} aria-hidden />
             </span>
           )}
         </span>

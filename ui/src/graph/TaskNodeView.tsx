@@ -1,8 +1,10 @@
-import type { NodeProps } from "@xyflow/react";
+import { type NodeProps, Position } from "@xyflow/react";
 import { createContext, memo, useContext } from "react";
+import { fanOf } from "../domain/fan";
 import { useSay } from "../i18n";
+import { FanCounts } from "../parts/FanCounts";
 import { Took } from "../parts/Times";
-import type { NodeData, TaskNode } from "./nodes";
+import { across, type NodeData, type TaskNode, undoEnd } from "./nodes";
 import { TaskNodeBody } from "./TaskNodeBody";
 
 /**
@@ -23,6 +25,15 @@ export const TaskNodeView = memo(
         <Body data={data} chosen={chosen} />
         <i className="node-end target" data-handlepos={targetPosition} />
         <i className="node-end source" data-handlepos={sourcePosition} />
+        {data.undo && (
+          <i
+            className={`node-end ${data.undo}`}
+            data-handleid={undoEnd}
+            data-handlepos={
+              across[sourcePosition === Position.Bottom || targetPosition === Position.Bottom ? "TB" : "LR"][data.undo === "source" ? 0 : 1]
+            }
+          />
+        )}
       </>
     );
   },
@@ -38,6 +49,7 @@ const Body = memo(function Body({ data, chosen }: { data: NodeData; chosen: bool
       chosen={chosen}
       dim={data.dim}
       note={noteOf(data)}
+      terse={data.fan !== undefined && data.attempts < 2}
       gate={data.gate}
       last={data.last}
       dashed={data.mark === "removed"}
@@ -49,15 +61,19 @@ const Body = memo(function Body({ data, chosen }: { data: NodeData; chosen: bool
 const signs = { added: "+", removed: "−", changed: "Δ" } as const;
 
 function noteOf(data: NodeData): React.ReactNode {
-  if (data.from === undefined && data.attempts < 2) return undefined;
+  if (data.from === undefined && data.attempts < 2 && data.items === 0) return undefined;
   return <Note data={data} />;
 }
 
 function Note({ data }: { data: NodeData }) {
   const { t } = useSay();
+  const fan = fanOf(data.items, data.fan);
+  if (fan && data.attempts < 2) return <FanCounts fan={fan} />;
   const took = data.from !== undefined && (data.to !== undefined || data.state === "running");
   return (
     <>
+      {fan ? <FanCounts fan={fan} /> : data.items > 0 && `×${data.items}`}
+      {data.items > 0 && (took || data.attempts > 1) && " · "}
       {took && <Took from={data.from} to={data.to} live />}
       {took && data.attempts > 1 && " · "}
       {data.attempts > 1 && (

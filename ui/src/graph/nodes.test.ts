@@ -116,3 +116,13 @@ it("opens at what failed, then at what runs, then at the first task", () => {
   expect(focusOf(tasks, states({ a: "success", b: "success", c: "success" }))).toBe("a");
   expect(focusOf([], undefined)).toBeUndefined();
 });
+
+it("draws what undoes a task by a sign of its own, whatever its type is, and the edge to it apart", () => {
+  const saga: DrawnTask[] = [...tasks, { name: "a:compensate", type: "shell", needs: ["a"], retries: 0 }];
+  const shown = view({ a: "success" }, { points: { ...points, "a:compensate": { x: 264, y: 80 } } });
+  expect(keptNodes(saga, shown, new Map()).get("a:compensate")?.data.type).toBe("compensate");
+  expect(keptNodes(saga, shown, new Map()).get("a")?.data.type).toBe("shell");
+  const edges = keptEdges(saga, shown, new Map());
+  expect(edges.get("a>a:compensate")?.className).toContain("edge-undo");
+  expect(edges.get("a>b")?.className).not.toContain("edge-undo");
+});

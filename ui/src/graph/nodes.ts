@@ -1,4 +1,5 @@
 import { type Edge as FlowEdge, type Node as FlowNode, Position } from "@xyflow/react";
+import { undoes } from "../domain/graph/mirror";
 import { edgeId, type GraphTask } from "../domain/graph/model";
 import type { Rules } from "../domain/graph/rules";
 import type { Direction, Points, Size } from "../domain/graph/shape";
@@ -12,6 +13,10 @@ import { branchWords, roomFor } from "./branch";
 export interface NodeState {
   state: string;
   attempts?: number;
+  /** How many children a dynamic task's list makes. */
+  items?: number;
+  /** How many of those are in which state. */
+  fan?: Readonly<Record<string, number>>;
   from?: string;
   to?: string;
 }
@@ -22,6 +27,8 @@ export type NodeData = Record<string, unknown> & {
   type: string;
   state: string | undefined;
   attempts: number;
+  items: number;
+  fan: Readonly<Record<string, number>> | undefined;
   /** How many attempts it may have. */
   of: number;
   from: string | undefined;
@@ -30,6 +37,8 @@ export type NodeData = Record<string, unknown> & {
   mark: Mark | undefined;
   gate: string | undefined;
   last: boolean;
+  /** Where the link between it and what undoes it ends: out of the work, into what undoes it. */
+  undo: "source" | "target" | undefined;
 };
 
 /** TaskNode is a node of ReactFlow's. Its size and the ends of its edges are given, so that edges to nodes that are not mounted are right. */
@@ -60,10 +69,15 @@ export interface View {
   label: (task: DrawnTask, state: NodeState | undefined) => string;
 }
 
+/** undoEnd names the ends of the links between the work and its mirror. */
+export const undoEnd = "undo";
+
 /** keptNodes makes the nodes anew where they differ from those before. */
 export function keptNodes(tasks: readonly DrawnTask[], view: View, before: ReadonlyMap<string, TaskNode>): Map<string, TaskNode> {
   const out = new Map<string, TaskNode>();
-  const handles = handlesOf(view.size, view.direction);
+  const ends = sides[view.direction];
+  const handles = allHandles(view.size, view.direction);
+  const undone = new Set(tasks.flatMap((x) => (undoes(x.name) ? x.needs.slice(0, 1) : [])));
   for (const task of tasks) {
     const position = view.points[task.name];
     if (!position || out.has(task.name)) continue;
@@ -71,9 +85,11 @@ export function keptNodes(tasks: readonly DrawnTask[], view: View, before: Reado
     const old = before.get(task.name);
     const data: NodeData = {
       name: task.name,
-      type: task.type,
+      type: undoes(task.name) ? "compensate" : task.type,
       state: view.states ? (s?.state ?? "") : undefined,
       attempts: s?.attempts ?? 0,
+      items: s?.items ?? 0,
+      fan: s?.fan,
       of: task.retries + 1,
       from: s?.from,
       to: s?.to,
@@ -81,12 +97,14 @@ export function keptNodes(tasks: readonly DrawnTask[], view: View, before: Reado
       mark: task.mark,
       gate: view.rules?.gates.get(task.name),
       last: view.rules?.last.has(task.name) ?? false,
+      undo: undoes(task.name) ? "target" : undone.has(task.name) ? "source" : undefined,
     };
     if (old && old.position === position && sameData(old.data, data)) {
       out.set(task.name, old);
       continue;
     }
     const { width, height } = view.size;
+    const back = undoes(task.name);
     out.set(task.name, {
       id: task.name,
       type: "task",
@@ -94,9 +112,9 @@ export function keptNodes(tasks: readonly DrawnTask[], view: View, before: Reado
       width,
       height,
       measured: view.size,
-      handles,
-      sourcePosition: view.direction === "LR" ? Position.Right : Position.Bottom,
-      targetPosition: view.direction === "LR" ? Position.Left : Position.Top,
+      handles: handles[data.undo ?? "none"],
+      targetPosition: ends[back ? 1 : 0],
+      sourcePosition: ends[back ? 0 : 1],
       ariaLabel: view.label(task, s),
       data,
     });
@@ -111,7 +129,11 @@ function sameData(a: NodeData, b: NodeData): boolean {
     a.mark === b.mark &&
     a.gate === b.gate &&
     a.last === b.last &&
+    a.undo === b.undo &&
     a.attempts === b.attempts &&
+    a.items === b.items &&
+    // The cache of answers keeps equal counts the same object.
+    a.fan === b.fan &&
     a.from === b.from &&
     a.to === b.to &&
     a.type === b.type &&
@@ -119,16 +141,36 @@ function sameData(a: NodeData, b: NodeData): boolean {
   );
 }
 
-function handlesOf({ width, height }: Size, direction: Direction): TaskNode["handles"] {
-  return direction === "LR"
-    ? [
-        { width: 1, height: 1, type: "target", position: Position.Left, x: 0, y: height / 2 },
-        { width: 1, height: 1, type: "source", position: Position.Right, x: width, y: height / 2 },
-      ]
-    : [
-        { width: 1, height: 1, type: "target", position: Position.Top, x: width / 2, y: 0 },
-        { width: 1, height: 1, type: "source", position: Position.Bottom, x: width / 2, y: height },
-      ];
+// Where edges come in and go out. What undoes is the mirror of the work: it runs the other way.
+const sides = { LR: [Position.Left, Position.Right], TB: [Position.Top, Position.Bottom] } as const;
+
+/** across are the sides that face each other where the mirror begins. */
+export const across = { LR: [Position.Bottom, Position.Top], TB: [Position.Right, Position.Left] } as const;
+
+type Handles = NonNullable<TaskNode["handles"]>;
+
+function allHandles(size: Size, direction: Direction): Record<"none" | "source" | "target", Handles> {
+  const handle = (type: "source" | "target", position: Position, id?: string) => ({
+    width: 1,
+    height: 1,
+    type,
+    position,
+    id,
+    ...endOf(size, position),
+  });
+  const [start, end] = sides[direction];
+  const [below, above] = across[direction];
+  const work = [handle("target", start), handle("source", end)];
+  return {
+    none: work,
+    source: [...work, handle("source", below, undoEnd)],
+    target: [handle("target", end), handle("source", start), handle("target", above, undoEnd)],
+  };
+}
+
+function endOf({ width, height }: Size, side: Position): { x: number; y: number } {
+  if (side === Position.Left || side === Position.Right) return { x: side === Position.Left ? 0 : width, y: height / 2 };
+  return { x: width / 2, y: side === Position.Top ? 0 : height };
 }
 
 const hidden = { "aria-hidden": true } as const;
@@ -156,9 +198,12 @@ export function keptEdges(tasks: readonly DrawnTask[], view: View, before: Reado
       const id = edgeId(need, task.name);
       const branch = view.rules?.branches.get(id);
       const label = branch && branchWords(branch, roomFor(from, to, view.size, view.direction));
-      const kind = edgeKind(state(need), state(task.name));
+      const back = undoes(task.name);
+      // A way back leads on from a success and from nothing else: what its end says is told by the node.
+      const kind = back ? "" : edgeKind(state(need), state(task.name));
       const mark = task.edgeMarks?.get(need);
-      const className = `${mark ? `edge-${mark}` : kind && `edge-${kind}`}${dim(need) || dim(task.name) ? " edge-dim" : ""}`;
+      const undo = back ? " edge-undo" : "";
+      const className = `${mark ? `edge-${mark}` : kind && `edge-${kind}`}${undo}${dim(need) || dim(task.name) ? " edge-dim" : ""}`;
       const old = before.get(id);
       if (old && old.className === className && old.label === label) {
         out.set(id, old);
@@ -168,6 +213,7 @@ export function keptEdges(tasks: readonly DrawnTask[], view: View, before: Reado
         id,
         source: need,
         target: task.name,
+        ...(back && !undoes(need) ? { sourceHandle: undoEnd, targetHandle: undoEnd } : undefined),
         className,
         label,
         focusable: false,

@@ -2,7 +2,7 @@ import { useReactFlow, useStoreApi } from "@xyflow/react";
 import { useCallback, useMemo } from "react";
 import type { GraphTask } from "../domain/graph/model";
 import { type Direction, defaults, type Points } from "../domain/graph/shape";
-import { beside, near, readable, sees } from "../domain/graph/view";
+import { beside, near, nudged, readable, sees } from "../domain/graph/view";
 import { isStep, Walker } from "../domain/graph/walk";
 
 // How the view and the focus go to a task, by find, by follow and by the arrow keys.
@@ -29,7 +29,9 @@ export function useFlight(points: Points): Fly {
         // Of a flight over many screens nothing is seen, and all of them would be drawn.
         const close = camera.zoom >= readable && beside(camera, p, size, { width, height });
         const duration = smooth && close && !still.matches ? flight : 0;
-        void flow.setCenter(p.x + size.width / 2, p.y + size.height / 2, { zoom, duration });
+        // A step by the arrows leaves the screen where it is but for a little: of its nodes most stay, and few are drawn.
+        if (focus && close) void flow.setViewport(nudged(camera, p, size, { width, height }));
+        else void flow.setCenter(p.x + size.width / 2, p.y + size.height / 2, { zoom, duration });
       }
       if (focus) focusSoon(domNode, task);
     },

@@ -4,15 +4,18 @@ import { duration, millis } from "../domain/format";
 import { useSay, word } from "../i18n";
 import { StateWord } from "../parts/StateIcon";
 import { Moment, Took } from "../parts/Times";
+import { Artifacts } from "./Artifacts";
 
 interface Props {
+  id: string; // of the instance
+  task: string;
   attempts: Attempt[];
   chosen: number;
-  onLog: (attempt: number) => void;
+  onLog?: (attempt: number) => void; // where there is one
 }
 
 /** Attempts tells of every try to run a task: where, when, how it ended, and where its output is. */
-export function Attempts({ attempts, chosen, onLog }: Props) {
+export function Attempts({ id, task, attempts, chosen, onLog }: Props) {
   const { t } = useSay();
   if (attempts.length === 0) return <p className="empty">{t("run.notStarted")}</p>;
   return (
@@ -24,9 +27,11 @@ export function Attempts({ attempts, chosen, onLog }: Props) {
             <p className="attempt-line">
               <b className="num">#{a.number}</b> <StateWord state={a.state} size={14} />
               <Took from={a.started_at} to={a.finished_at} live />
-              <Button variant="default" className="push" onClick={() => onLog(a.number)}>
-                {t("run.openLog")}
-              </Button>
+              {onLog && (
+                <Button variant="default" className="push" onClick={() => onLog(a.number)}>
+                  {t("run.openLog")}
+                </Button>
+              )}
             </p>
             <dl className="facts-list">
               <dt>{t("instance.worker")}</dt>
@@ -49,6 +54,7 @@ export function Attempts({ attempts, chosen, onLog }: Props) {
             </dl>
             {a.reason && <p className="faint">{word(t, "reason", a.reason)}</p>}
             {a.state === "lost" && <p className="warning">{t("run.attemptLost", { worker: a.worker ?? "?" })}</p>}
+            {a.artifacts && a.artifacts.length > 0 && <Artifacts id={id} task={task} attempt={a.number} files={a.artifacts} />}
             {a.message && a.reason !== "exit_code" && <p className="log-message">{a.message}</p>}
           </li>
         );

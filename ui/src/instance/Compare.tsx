@@ -1,7 +1,7 @@
 import { Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { Fragment, useMemo, useState } from "react";
 import type { Instance, Task } from "../api/client";
 import { neighboursQuery } from "../api/instances";
 import { instanceQuery, tasksQuery } from "../api/queries";
@@ -11,7 +11,8 @@ import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { StateWord } from "../parts/StateIcon";
 import { TaskName } from "../parts/TaskName";
 import { Moment, Took } from "../parts/Times";
-import { paramPairs, taskPairs } from "./difference";
+import { paramPairs, type TaskPair, taskPairs } from "./difference";
+import { LogDifference } from "./LogDifference";
 
 interface Props {
   instance: Instance;
@@ -143,25 +144,66 @@ function Pair({ instance, tasks, id, onChoose }: { instance: Instance; tasks: Ta
             <th>{t("instance.this", { id: instance.id })}</th>
             <th>{o.id}</th>
             <th className="end">{t("instance.longerBy")}</th>
+            <th className="c-output">{t("compare.output")}</th>
           </tr>
         </thead>
         <tbody>
           {pairs.slice(0, maxPairs).map((p) => (
-            <tr key={p.name} className={differs(p.one?.state, p.other?.state)}>
-              <td>
-                <button type="button" className="plain-button" onClick={() => onChoose(p.name)}>
-                  <TaskName task={p.name} state={p.one?.state ?? ""} />
-                </button>
-              </td>
-              <Side task={p.one} took={p.took} />
-              <Side task={p.other} took={p.otherTook} />
-              <td className="num end">{p.by === undefined ? "" : `${p.by < 0 ? "−" : "+"}${duration(Math.abs(p.by))}`}</td>
-            </tr>
+            <PairRows key={p.name} pair={p} instance={instance} other={o} onChoose={onChoose} />
           ))}
         </tbody>
       </table>
       {pairs.length > maxPairs && <p className="faint meta">{t("act.listedMore", { count: pairs.length - maxPairs })}</p>}
     </>
+  );
+}
+
+interface PairRowsProps {
+  pair: TaskPair;
+  instance: Instance;
+  other: Instance;
+  onChoose: (task: string) => void;
+}
+
+/** PairRows is a task in both, and below it, once somebody asks, the line in which its outputs part. */
+function PairRows({ pair: p, instance, other, onChoose }: PairRowsProps) {
+  const { t } = useSay();
+  const [open, setOpen] = useState(false);
+  const [one, two] = [p.one?.attempts ?? 0, p.other?.attempts ?? 0];
+  const output = (id: string, attempt: number) => ({ id, task: p.name, attempt, stream: undefined });
+  return (
+    <Fragment>
+      <tr className={p.one?.state === p.other?.state ? undefined : "differs"}>
+        <td>
+          <button type="button" className="plain-button" onClick={() => onChoose(p.name)}>
+            <TaskName task={p.name} state={p.one?.state ?? ""} />
+          </button>
+        </td>
+        <Side task={p.one} took={p.took} />
+        <Side task={p.other} took={p.otherTook} />
+        <td className="num end">{p.by === undefined ? "" : `${p.by < 0 ? "−" : "+"}${duration(Math.abs(p.by))}`}</td>
+        <td className="c-output">
+          {one > 0 && two > 0 && (
+            <button
+              type="button"
+              className="link"
+              aria-expanded={open}
+              aria-label={t("compare.findOf", { task: p.name })}
+              onClick={() => setOpen(!open)}
+            >
+              {t("compare.find")}
+            </button>
+          )}
+        </td>
+      </tr>
+      {open && (
+        <tr>
+          <td colSpan={5}>
+            <LogDifference project={instance.project} one={output(instance.id, one)} other={output(other.id, two)} />
+          </td>
+        </tr>
+      )}
+    </Fragment>
   );
 }
 

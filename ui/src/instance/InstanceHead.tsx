@@ -10,6 +10,7 @@ import { instanceVerbs, isFinalTask, isLive } from "../domain/states";
 import { useSay } from "../i18n";
 import { useNow } from "../live/clock";
 import { CopyButton } from "../parts/CopyButton";
+import { Crumbs } from "../parts/Crumbs";
 import { StateWord } from "../parts/StateIcon";
 import { Moment, Took } from "../parts/Times";
 import { type Intent, verbWord } from "../parts/verbs";
@@ -34,15 +35,11 @@ export function InstanceHead({ instance, tasks, onIntent }: Props) {
   const [first, second, ...rest] = verbs.map((verb): Intent => ({ verb }));
   return (
     <header className="instance-head">
-      <nav className="crumbs" aria-label={t("nav.projects")}>
-        <Link to="/p/$project/workflows" params={{ project: i.project }}>
-          {i.project}
-        </Link>{" "}
-        /{" "}
+      <Crumbs project={i.project}>
         <Link to="/p/$project/w/$workflow" params={{ project: i.project, workflow: i.workflow }}>
           {i.workflow}
         </Link>
-      </nav>
+      </Crumbs>
       <div className="title-row">
         <h1>
           {i.workflow} <span className="mono id">{i.id}</span>

@@ -1,15 +1,15 @@
 import { ActionIcon, Button, SegmentedControl } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { X } from "lucide-react";
+import { lazy, Suspense } from "react";
 import type { Attempt, Instance, Task } from "../api/client";
-import { taskVerbs } from "../domain/states";
+import { hasAbout, taskVerbs } from "../domain/states";
 import { type Sentence, useSay } from "../i18n";
 import { LogPanel } from "../log/LogPanel";
 import { SkeletonRows } from "../parts/ErrorView";
 import { StateWord } from "../parts/StateIcon";
 import { type Intent, verbWord } from "../parts/verbs";
-import { type InstanceSearch, taskPanels } from "../search";
-import { Attempts } from "./Attempts";
+import { type TaskSearch, taskPanels } from "../search";
 import { Parameters } from "./Parameters";
 import { Why } from "./Why";
 
@@ -19,25 +19,46 @@ interface Props {
   name: string;
   attempts: Attempt[];
   loading: boolean;
-  search: InstanceSearch;
-  set: (part: InstanceSearch, replace?: boolean) => void;
+  search: TaskSearch;
+  set: (part: TaskSearch, replace?: boolean) => void;
   onShow: (task: string) => void;
   onClose: () => void;
   onIntent: (intent: Intent) => void;
 }
 
 type Panel = (typeof taskPanels)[number];
-const words: Record<Panel, Sentence> = { log: "instance.log", attempts: "run.attempts", values: "instance.values", why: "run.explain" };
+const words: Record<Panel, Sentence> = {
+  log: "instance.log",
+  about: "about.choice",
+  attempts: "run.attempts",
+  values: "instance.values",
+  why: "run.explain",
+};
+
+const abouts: Partial<Record<string, Sentence>> = {
+  approval: "about.approval",
+  sub_workflow: "about.child",
+  dynamic: "about.children",
+  dependent: "about.dependent",
+};
+const Attempts = lazy(() => import("./Attempts").then((m) => ({ default: m.Attempts })));
+const About = lazy(() => import("./about/About").then((m) => ({ default: m.About })));
 
 /** TaskPanel is one task beside the graph: its log, attempts and values, why it is so, and what can be done. */
 export function TaskPanel({ instance, task, name, attempts, loading, search, set, onShow, onClose, onIntent }: Props) {
   const { t } = useSay();
   const latest = attempts.at(-1)?.number ?? 0;
-  const asked = Number(search.attempt ?? 0);
-  const attempt = attempts.some((a) => a.number === asked) ? asked : latest;
+  const wanted = Number(search.attempt ?? 0);
+  const attempt = attempts.some((a) => a.number === wanted) ? wanted : latest;
   const verbs = task ? taskVerbs(instance.state, task.state) : [];
+  // A task in a branch that was not taken has the choice to show.
+  const passed = task?.reason === "not_chosen";
+  const about = task !== undefined && (passed || hasAbout(task.type));
+  const panels = taskPanels.filter((p) => (p === "about" ? about : p !== "log" || !about));
+  const asked = panels.find((p) => p === search.panel) ?? panels[0] ?? "why";
   // Before the first attempt there is no log: why it has not begun is what a person wants to know.
-  const panel: Panel = attempts.length === 0 && (search.panel ?? "log") === "log" ? "why" : (search.panel ?? "log");
+  const panel: Panel = attempts.length === 0 && (asked === "log" || (asked === "about" && !passed)) ? "why" : asked;
+  const named = (p: Panel) => t((p === "about" && !passed && task && abouts[task.type]) || words[p]);
   const intents: Intent[] = verbs.map(
     (verb): Intent => (verb === "rerun" ? { verb, task: name, scope: "downstream" } : { verb, task: name }),
   );
@@ -45,7 +66,7 @@ export function TaskPanel({ instance, task, name, attempts, loading, search, set
     <SegmentedControl
       className="task-tabs"
       aria-label={name}
-      data={taskPanels.map((p) => ({ value: p, label: t(words[p]) }))}
+      data={panels.map((p) => ({ value: p, label: named(p) }))}
       value={panel}
       onChange={(v) => set({ panel: taskPanels.find((p) => p === v) }, true)}
     />
@@ -75,9 +96,28 @@ export function TaskPanel({ instance, task, name, attempts, loading, search, set
               <X size={16} />
             </ActionIcon>
           </div>
-          <div className="panel-body" tabIndex={0} role="region" aria-label={t(words[panel])}>
-            {panel === "attempts" ? (
-              <Attempts attempts={attempts} chosen={attempt} onLog={(n) => set({ attempt: String(n), panel: "log" })} />
+          <div className="panel-body" tabIndex={0} role="region" aria-label={named(panel)}>
+            {panel === "about" && task ? (
+              <Suspense fallback={<SkeletonRows />}>
+                <About
+                  instance={instance}
+                  task={task}
+                  attempts={attempts}
+                  inside={search.inside}
+                  onInside={(inside) => set({ inside })}
+                  onShow={onShow}
+                />
+              </Suspense>
+            ) : panel === "attempts" ? (
+              <Suspense fallback={<SkeletonRows />}>
+                <Attempts
+                  id={instance.id}
+                  task={name}
+                  attempts={attempts}
+                  chosen={attempt}
+                  onLog={about ? undefined : (n) => set({ attempt: String(n), panel: "log" })}
+                />
+              </Suspense>
             ) : panel === "values" ? (
               <Parameters id={instance.id} task={name} />
             ) : (
@@ -86,7 +126,7 @@ export function TaskPanel({ instance, task, name, attempts, loading, search, set
           </div>
         </>
       )}
-      {task?.child_instance_id && (
+      {task?.child_instance_id && panel !== "about" && (
         <Link className="task-child" to="/p/$project/r/$id" params={{ project: instance.project, id: task.child_instance_id }}>
           {t("run.child", { id: task.child_instance_id })}
         </Link>

@@ -5,6 +5,8 @@ import type { Task } from "../api/client";
 import { isTrouble } from "../domain/states";
 import { useSay, word } from "../i18n";
 import "../parts/gantt.css";
+import { fanOf } from "../domain/fan";
+import { fanWords } from "../parts/FanCounts";
 import { TaskName } from "../parts/TaskName";
 import { Moment, Took } from "../parts/Times";
 
@@ -99,6 +101,7 @@ export function TaskTable({ tasks, live, chosen, problems, onProblems, onChoose 
                 </span>
                 <span role="cell" className="c-reason faint">
                   {x.reason ? word(t, "reason", x.reason) : ""}
+                  <Fanned task={x} />
                 </span>
               </div>
             );
@@ -107,4 +110,11 @@ export function TaskTable({ tasks, live, chosen, problems, onProblems, onChoose 
       </div>
     </>
   );
+}
+
+/** Fanned says of a dynamic task how far its items are. */
+function Fanned({ task }: { task: Task }) {
+  const { t } = useSay();
+  const fan = fanOf(task.items, task.item_states);
+  return fan && <>{`${task.reason ? " · " : ""}${fanWords(t, fan)}`}</>;
 }

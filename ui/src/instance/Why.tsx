@@ -1,16 +1,19 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "@tanstack/react-router";
 import { Fragment } from "react";
 import type { Explanation } from "../api/client";
 import { explainQuery } from "../api/queries";
 import { remedyOf, sentenceOf } from "../domain/explain";
-import { duration } from "../domain/format";
+import { duration, moment } from "../domain/format";
+import { isFinalTask } from "../domain/states";
 import { type Say, useSay, word } from "../i18n";
 import { useNow } from "../live/clock";
 import { CopyButton } from "../parts/CopyButton";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { Ago } from "../parts/Times";
 import { type Intent, verbWord } from "../parts/verbs";
+import { settings } from "../settings";
 
 /** Doing is what a reader may do from a reason: look at a task, or act on it. */
 export interface Doing {
@@ -24,10 +27,14 @@ interface Props extends Doing {
   state: string;
 }
 
+/** lookEvery is how old the reason of what waits may be, in ms. */
+const lookEvery = 3000;
+
 /** Why prints the server's tree of reasons; the state is part of the question, so that a new one asks again. */
 export function Why({ id, task, state, ...doing }: Props) {
   const { t } = useSay();
-  const why = useQuery(explainQuery(id, task));
+  // News tell of the instance's own changes. What it waits for changes elsewhere: a worker that leaves, a place that is taken.
+  const why = useQuery({ ...explainQuery(id, task), refetchInterval: isFinalTask(state) ? false : lookEvery });
   return (
     <section className="why" data-state={state}>
       <h3>{t("explain.title")}</h3>
@@ -50,7 +57,15 @@ export function sentence(t: Say, e: Explanation, now: number): string {
   if (said === undefined) return "";
   const reason = said.reason === undefined ? "" : ` (${word(t, "reason", said.reason)})`;
   const left = said.at === undefined ? "" : duration(Math.max(0, Date.parse(said.at) - now));
-  return t(`why.${said.key}`, { ...said.values, reason, left });
+  const { from, to, state, gone } = e.args ?? {};
+  const at = (x: string | undefined) => (x === undefined ? "" : moment(Date.parse(x), settings().zone));
+  const more = {
+    begin: at(from),
+    end: at(to),
+    ...(state === undefined ? {} : { state: word(t, "state", state) }),
+    ...(gone === undefined ? {} : { gone: t(gone === "project" ? "about.noSuchProject" : "about.noSuchWorkflow") }),
+  };
+  return t(`why.${said.key}`, { ...said.values, ...more, reason, left });
 }
 
 export function Reason({ e, onShow, onIntent }: { e: Explanation } & Doing) {
@@ -67,6 +82,8 @@ export function Reason({ e, onShow, onIntent }: { e: Explanation } & Doing) {
           {t("explain.unknown", { code: e.code })} <CopyButton value={JSON.stringify(e)} label={t("instance.copyReason")} />
           {e.text && <span> {e.text}</span>}
         </>
+      ) : e.args?.instance !== undefined ? (
+        <Elsewhere text={text} id={e.args.instance} project={e.args.project ?? e.args.workflow?.split("/", 2).at(-2)} />
       ) : task !== undefined && onShow ? (
         <Linked text={text} task={task} onShow={onShow} />
       ) : (
@@ -86,11 +103,27 @@ export function Reason({ e, onShow, onIntent }: { e: Explanation } & Doing) {
       {e.causes && e.causes.length > 0 && (
         <ul>
           {e.causes.map((c) => (
-            <Reason key={`${c.code} ${c.args?.task ?? c.text}`} e={c} onShow={onShow} onIntent={onIntent} />
+            <Reason key={`${c.code} ${c.args?.task ?? c.text} ${c.args?.instance ?? ""}`} e={c} onShow={onShow} onIntent={onIntent} />
           ))}
         </ul>
       )}
     </li>
+  );
+}
+
+/** Elsewhere makes the number of another instance in a sentence the way to it; a task in it is not one of this page. */
+function Elsewhere({ text, id, project }: { text: string; id: string; project: string | undefined }) {
+  const here = useParams({ strict: false }).project ?? "";
+  const at = text.search(new RegExp(`\\b${id}\\b`));
+  if (at < 0) return text;
+  return (
+    <>
+      {text.slice(0, at)}
+      <Link to="/p/$project/r/$id" params={{ project: project ?? here, id }}>
+        {id}
+      </Link>
+      {text.slice(at + id.length)}
+    </>
   );
 }
 

@@ -78,6 +78,20 @@ export function useLiveInstances(enabled: boolean): void {
   }, [client, enabled]);
 }
 
+/** useLiveItems reads an instance anew while the items of its dynamic tasks come and go: their ends are no events of its own. */
+export function useLiveItems(id: string, enabled: boolean): void {
+  const client = useQueryClient();
+  useEffect(() => {
+    if (!enabled) return;
+    const view = soon(client, [viewQuery(id).queryKey.slice()]);
+    const leave = live.subscribe("instances", view.poke);
+    return () => {
+      leave();
+      view.stop();
+    };
+  }, [client, id, enabled]);
+}
+
 interface TaskEvent {
   code: string;
   task: string;

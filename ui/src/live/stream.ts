@@ -5,7 +5,7 @@
 export type LiveStatus = "connecting" | "live" | "stale";
 
 export interface Message {
-  kind: "snapshot" | "event" | "changed" | "lagged" | "workflow";
+  kind: "snapshot" | "event" | "changed" | "lagged" | "workflow" | "pulse";
   topic: string;
   data?: unknown;
 }
@@ -30,7 +30,7 @@ export interface Surroundings {
 const staleAfter = 20_000;
 const hiddenFor = 30_000;
 const retryEvery = 3_000;
-const kinds = ["snapshot", "event", "changed", "lagged", "workflow"] as const;
+const kinds = ["snapshot", "event", "changed", "lagged", "workflow", "pulse"] as const;
 const closed = 2;
 
 export class LiveStream {

@@ -6,7 +6,7 @@ import { bytes } from "../domain/format";
 import { type Sentence, useSay } from "../i18n";
 import { CopyLink } from "../parts/CopyButton";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
-import { type InstanceSearch, streams } from "../search";
+import { streams, type TaskSearch } from "../search";
 import { change, logSizes, useSettings } from "../settings";
 import { plain } from "./ansi";
 import { downloadURL, type Hit, type Output, rawURL, readWindow, searchLog, zipURL } from "./api";
@@ -16,7 +16,7 @@ import { LogView } from "./LogView";
 import { linesText, parseLines } from "./shape";
 import { LogSource, type LogState } from "./source";
 
-type Set = (part: InstanceSearch, replace?: boolean) => void;
+type Set = (part: TaskSearch, replace?: boolean) => void;
 
 interface Props {
   output: Output;

@@ -5,7 +5,7 @@ import type { Attempt } from "../api/client";
 import { useSay, word } from "../i18n";
 import { StateIcon } from "../parts/StateIcon";
 import { Took } from "../parts/Times";
-import type { InstanceSearch } from "../search";
+import type { TaskSearch } from "../search";
 import { change, useSettings } from "../settings";
 import { Tool } from "./FindBar";
 import "./log.css";
@@ -17,8 +17,8 @@ interface Props {
   task: string;
   attempts: Attempt[];
   attempt: number;
-  search: InstanceSearch;
-  set: (part: InstanceSearch, replace?: boolean) => void;
+  search: TaskSearch;
+  set: (part: TaskSearch, replace?: boolean) => void;
   onClose: () => void;
 }
 

@@ -5,19 +5,20 @@ import { lazy, Suspense, useCallback, useMemo, useState } from "react";
 import type { Instance, InstanceEvent, Task } from "../api/client";
 import { neighboursQuery } from "../api/instances";
 import { attemptsQuery, eventsQuery, graphQuery, instanceQuery, layoutQuery, tasksQuery } from "../api/queries";
-import { isLive } from "../domain/states";
+import { isFinalTask, isLive } from "../domain/states";
 import { GraphView, type NodeState } from "../graph/GraphView";
 import { useRules } from "../graph/useRules";
 import { type Sentence, useSay } from "../i18n";
 import { Banner } from "../instance/Banner";
 import { EventTable } from "../instance/EventTable";
 import { InstanceHead } from "../instance/InstanceHead";
+import { nodeStates } from "../instance/nodeStates";
 import { Parameters } from "../instance/Parameters";
 import { TaskPanel } from "../instance/TaskPanel";
 import { TaskTable } from "../instance/TaskTable";
 import { Unconfirmed } from "../instance/Unconfirmed";
 import "../instance/view.css";
-import { useLiveInstance } from "../live/live";
+import { useLiveInstance, useLiveItems } from "../live/live";
 import { ActionDialog } from "../parts/ActionDialog";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { GanttChart } from "../parts/GanttChart";
@@ -27,6 +28,7 @@ import { type InstanceSearch, type InstanceTab, instanceTabs } from "../search";
 import { useKeys } from "../shell/keys";
 
 const Compare = lazy(() => import("../instance/Compare").then((m) => ({ default: m.Compare })));
+const Related = lazy(() => import("../instance/about/Related").then((m) => ({ default: m.Related })));
 const route = getRouteApi("/p/$project/r/$id");
 const words: Record<InstanceTab, Sentence> = {
   graph: "run.graph",
@@ -34,6 +36,7 @@ const words: Record<InstanceTab, Sentence> = {
   tasks: "run.tasks",
   params: "run.params",
   events: "run.events",
+  related: "run.related",
   compare: "instance.compare",
 };
 const phone = window.matchMedia("(max-width: 640px)");
@@ -58,15 +61,19 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
   const live = isLive(instance.state);
   // On a phone the list of tasks comes first: a graph is drawn on request.
   const tab = search.tab ?? (phone.matches ? "tasks" : "graph");
-  const set = (part: InstanceSearch, replace = false) => void go({ search: (s) => ({ ...s, ...part }), replace });
+  const set: Set = useCallback((part, replace = false) => void go({ search: (s) => ({ ...s, ...part }), replace }), [go]);
   // The same function while it does the same: every node of the graph is given it.
   const choose = useCallback(
     (task: string) =>
       void go({
-        search: (s) => ({ ...s, task, attempt: undefined, line: undefined, panel: s.panel ?? "log" }),
+        search: (s) => ({ ...s, task, attempt: undefined, line: undefined, inside: undefined, panel: s.panel ?? "log" }),
         replace: search.task !== undefined,
       }),
     [go, search.task],
+  );
+  useLiveItems(
+    id,
+    tasks.some((x) => x.items && !isFinalTask(x.state)),
   );
   const states = useMemo(() => nodeStates(tasks), [tasks]);
   const order = useMemo(() => new Map(tasks.map((x, i) => [x.name, i])), [tasks]);
@@ -92,21 +99,28 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
         if (task !== undefined) void go({ search: (s) => ({ ...s, task, panel: "log" as const }) });
       },
       // biome-ignore lint/correctness/noComponentHookFactories: it is the name of a key
-      Escape: () => void go({ search: (s) => ({ ...s, task: undefined, panel: undefined, attempt: undefined, line: undefined }) }),
+      Escape: () =>
+        void go({ search: (s) => ({ ...s, task: undefined, panel: undefined, attempt: undefined, line: undefined, inside: undefined }) }),
     };
   }, [go, leave, instance.project, around.data, search.task, search.tab, failed?.name]);
   useKeys(keys);
+  const last = around.data?.last_success;
+  const onLog = useCallback(
+    (task: string, attempt: number, line: string | undefined) =>
+      set({ task, attempt: String(attempt), line, out: undefined, panel: "log" }),
+    [set],
+  );
+  const onShow = useCallback((task: string) => set({ task, tab: "graph" }), [set]);
+  const onCompare = useMemo(() => (last ? () => set({ tab: "compare", with: last, task: undefined }) : undefined), [set, last]);
+  const head = useMemo(() => <InstanceHead instance={instance} tasks={tasks} onIntent={setIntent} />, [instance, tasks]);
+  const banner = useMemo(
+    () => <Banner instance={instance} tasks={tasks} onLog={onLog} onShow={onShow} onIntent={setIntent} onCompare={onCompare} />,
+    [instance, tasks, onLog, onShow, onCompare],
+  );
   return (
     <div className="page fill instance">
-      <InstanceHead instance={instance} tasks={tasks} onIntent={setIntent} />
-      <Banner
-        instance={instance}
-        tasks={tasks}
-        onLog={(task, attempt, line) => set({ task, attempt: String(attempt), line, out: undefined, panel: "log" })}
-        onShow={(task) => set({ task, tab: "graph" })}
-        onIntent={setIntent}
-        onCompare={around.data?.last_success ? () => set({ tab: "compare", with: around.data?.last_success, task: undefined }) : undefined}
-      />
+      {head}
+      {banner}
       <Unconfirmed id={id} tasks={tasks} />
       <div className="split" data-panel={search.task !== undefined}>
         <Tabs value={tab} onChange={(v) => set({ tab: instanceTabs.find((x) => x === v) })} keepMounted={false} className="tabs">
@@ -165,6 +179,11 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
               )}
             </History>
           </Tabs.Panel>
+          <Tabs.Panel value="related">
+            <Suspense fallback={<SkeletonRows />}>
+              <Related instance={instance} tasks={tasks} />
+            </Suspense>
+          </Tabs.Panel>
           <Tabs.Panel value="compare">
             <Suspense fallback={<SkeletonRows />}>
               <Compare instance={instance} tasks={tasks} other={search.with} onOther={(x) => set({ with: x })} onChoose={choose} />
@@ -186,11 +205,6 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
       <ActionDialog instance={instance} intent={intent} onClose={() => setIntent(undefined)} />
     </div>
   );
-}
-
-/** nodeStates is what the graph says of each task. */
-function nodeStates(tasks: Task[]): Map<string, NodeState> {
-  return new Map(tasks.map((x) => [x.name, { state: x.state, attempts: x.attempts, from: x.started_at, to: x.finished_at }]));
 }
 
 type Set = (part: InstanceSearch, replace?: boolean) => void;
@@ -251,7 +265,7 @@ interface PanelProps {
 
 function Panel({ instance, task, name, search, set, onIntent, onShow }: PanelProps) {
   const attempts = useQuery(attemptsQuery(instance.id, name));
-  const close = () => set({ task: undefined, panel: undefined, attempt: undefined, line: undefined, full: undefined });
+  const close = () => set({ task: undefined, panel: undefined, attempt: undefined, line: undefined, full: undefined, inside: undefined });
   if (attempts.isError) return <ErrorView error={attempts.error} retry={() => void attempts.refetch()} />;
   return (
     <TaskPanel

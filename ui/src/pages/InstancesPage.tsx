@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
+import type { Instance } from "../api/client";
 import type { BulkVerb } from "../api/commands";
 import { countsQuery } from "../api/queries";
 import { useSay, word } from "../i18n";
@@ -96,6 +97,7 @@ export function InstancesPage() {
       {(chosen.all || chosen.ids.size > 0) && (
         <BulkBar
           choice={chosen}
+          two={pairOf(chosen, feed.items)}
           matching={matching}
           onAll={() => choose({ ...chosen, all: true })}
           onClear={() => choose(nothing)}
@@ -127,6 +129,13 @@ interface ListKeys {
   setCursor: (at: number) => void;
   pick: (id: string, range: boolean) => void;
   clear: () => void;
+}
+
+/** pairOf is the two that are chosen, the newer one first, as the list has them. */
+function pairOf(choice: Choice, items: readonly Instance[]): readonly [Instance, Instance] | undefined {
+  if (choice.all || choice.ids.size !== 2) return undefined;
+  const [newer, older] = items.filter((i) => choice.ids.has(i.id));
+  return newer && older ? [newer, older] : undefined;
 }
 
 function useListKeys({ order, cursor, setCursor, pick, clear }: ListKeys): Keys {

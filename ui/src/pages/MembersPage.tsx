@@ -1,7 +1,7 @@
-import { Autocomplete, Button, Modal, Select } from "@mantine/core";
+import { Autocomplete, Button, Select } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { Plus } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { RoleWord } from "../account/RoleWord";
@@ -12,6 +12,8 @@ import { useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { FormError } from "../parts/FormError";
 import { Guarded } from "../parts/Guarded";
+import { Modal } from "../parts/layers";
+import { ProjectNav } from "../parts/ProjectNav";
 import { useMe, useWhyNot } from "../shell/me";
 import "../account/account.css";
 import { useStay } from "../parts/useStay";
@@ -34,12 +36,7 @@ export function MembersPage() {
   const close = () => void go({ search: {}, replace: true });
   return (
     <div className="page">
-      <nav className="crumbs" aria-label={t("nav.projects")}>
-        <Link to="/projects">{t("nav.projects")}</Link> /{" "}
-        <Link to="/p/$project/workflows" params={{ project }}>
-          {project}
-        </Link>
-      </nav>
+      <ProjectNav project={project} />
       <div className="title-row">
         <h1>{t("account.projects.membersOf", { project })}</h1>
         <span className="push">

@@ -3,6 +3,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Pause, Pencil, Play, Zap } from "lucide-react";
 import { scheduleQuery } from "../api/schedules";
 import { useSay } from "../i18n";
+import { Crumbs } from "../parts/Crumbs";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { Guarded } from "../parts/Guarded";
 import { RowMenu } from "../parts/RowMenu";
@@ -13,6 +14,7 @@ import { DayDrawer } from "../schedule/DayDrawer";
 import { Ledger } from "../schedule/Ledger";
 import { FireLines } from "../schedule/NextFires";
 import { NextFire, Standing } from "../schedule/ScheduleTable";
+import { ScheduleWhy } from "../schedule/Why";
 import { Outcome, whenWords } from "../schedule/words";
 import type { ScheduleSearch } from "../searchSchedule";
 import { useWhyNot } from "../shell/me";
@@ -42,15 +44,11 @@ export function SchedulePage() {
   const allowed = search.do === "pause" || search.do === "trigger" ? runs === undefined : edits === undefined;
   return (
     <div className="page">
-      <nav className="crumbs" aria-label={t("nav.projects")}>
-        <Link to="/p/$project/schedules" params={{ project: at.project }}>
-          {at.project}
-        </Link>
-        {" / "}
+      <Crumbs project={at.project}>
         <Link to="/p/$project/w/$workflow" params={at} search={{ tab: "schedules" }}>
           {s.workflow}
         </Link>
-      </nav>
+      </Crumbs>
       <div className="title-row">
         <h1>{s.name}</h1>
         <Standing s={s} />
@@ -77,6 +75,7 @@ export function SchedulePage() {
         </span>
       </div>
       {resume.isError && <ErrorView error={resume.error} />}
+      <ScheduleWhy at={at} zone={zone} />
       <div className="schedule-head">
         <dl className="account-facts">
           <dt>{t("schedules.when")}</dt>
@@ -117,7 +116,14 @@ export function SchedulePage() {
         </div>
       </div>
       <Ledger at={at} zone={zone} next={s.enabled ? s.next : none} search={search} set={set} />
-      <DayDrawer at={at} zone={zone} next={s.enabled ? s.next : none} day={search.day} onClose={() => set({ day: undefined }, true)} />
+      <DayDrawer
+        at={at}
+        zone={zone}
+        next={s.enabled ? s.next : none}
+        day={search.day}
+        onClose={() => set({ day: undefined }, true)}
+        onRun={(run) => set({ run })}
+      />
       <ScheduleActs
         schedule={s}
         act={allowed ? search.do : undefined}

@@ -1,6 +1,8 @@
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { useSay } from "../i18n";
+import { ProjectNav } from "../parts/ProjectNav";
 import { useStay } from "../parts/useStay";
+import { ListOrHeat } from "../schedule/ListOrHeat";
 import { SchedulesPanel } from "../schedule/SchedulesPanel";
 import type { SchedulesSearch } from "../searchSchedule";
 
@@ -15,15 +17,13 @@ export function SchedulesPage() {
   const set = (part: SchedulesSearch, replace = false) => void go({ search: (s) => ({ ...s, ...part }), replace });
   return (
     <div className="page fill">
-      <nav className="crumbs" aria-label={t("nav.projects")}>
-        <Link to="/p/$project/workflows" params={{ project }}>
-          {project}
-        </Link>
-      </nav>
+      <ProjectNav project={project} />
       <div className="title-row">
         <h1>{t("schedules.titleOf", { project })}</h1>
       </div>
-      <SchedulesPanel project={project} search={search} set={set} />
+      <ListOrHeat project={project} search={search} set={set}>
+        <SchedulesPanel project={project} search={search} set={set} />
+      </ListOrHeat>
     </div>
   );
 }

@@ -1,20 +1,25 @@
 import { Button, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
+import { notifications } from "@mantine/notifications";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { Search } from "lucide-react";
-import { switchTimer, type Timer, timerStatsQuery, timersQuery } from "../api/timers";
+import { Plus, Search } from "lucide-react";
+import { deleteTimer, switchTimer, type Timer, timerQuery, timerStatsQuery, timersQuery } from "../api/timers";
 import { duration } from "../domain/format";
 import { inOrder } from "../domain/schedule/days";
 import { useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
+import { Guarded } from "../parts/Guarded";
+import { ProjectNav } from "../parts/ProjectNav";
 import { RowMenu } from "../parts/RowMenu";
 import { StateWord } from "../parts/StateIcon";
+import { TypedDelete } from "../parts/TypedDelete";
 import { useStay } from "../parts/useStay";
-import type { TimersSearch } from "../searchSchedule";
+import type { TimerAct, TimersSearch } from "../searchSchedule";
 import { useWhyNot } from "../shell/me";
 import { Standing } from "../timer/Standing";
 import { TimerDrawer } from "../timer/TimerDrawer";
+import { TimerForm } from "../timer/TimerForm";
 import "../account/account.css";
 import "../schedule/schedule.css";
 import "../timer/timer.css";
@@ -32,15 +37,20 @@ export function TimersPage() {
   const [name] = useDebouncedValue(search.q ?? "", 300);
   const list = useInfiniteQuery(timersQuery(project, name));
   const rows = list.data?.pages.flatMap((p) => p.data) ?? [];
+  const edits = useWhyNot(project)("editor");
+  const create = (
+    <Guarded leftSection={<Plus size={14} />} why={edits} onClick={() => set({ new: "1" })}>
+      {t("timers.new")}
+    </Guarded>
+  );
   return (
     <div className="page">
-      <nav className="crumbs" aria-label={t("nav.projects")}>
-        <Link to="/p/$project/workflows" params={{ project }}>
-          {project}
-        </Link>
-      </nav>
+      <ProjectNav project={project} />
       <div className="title-row">
         <h1>{t("timers.titleOf", { project })}</h1>
+        <Link to="/cluster/$tab" params={{ tab: "timers" }} className="push">
+          {t("timerHeat.link")}
+        </Link>
       </div>
       <Sums project={project} />
       {list.isError ? (
@@ -50,7 +60,8 @@ export function TimersPage() {
       ) : rows.length === 0 && name === "" ? (
         <div className="empty">
           <h2>{t("timers.emptyTitle")}</h2>
-          <p>{t("timers.empty", { project })}</p>
+          <p>{t("timers.empty")}</p>
+          <div>{create}</div>
         </div>
       ) : (
         <>
@@ -63,11 +74,12 @@ export function TimersPage() {
               value={search.q ?? ""}
               onChange={(e) => set({ q: e.currentTarget.value || undefined }, true)}
             />
+            <span className="push">{create}</span>
           </div>
           {rows.length === 0 ? (
             <p className="empty">{t("timers.noMatch")}</p>
           ) : (
-            <Table project={project} rows={rows} onOpen={(id) => set({ id })} />
+            <Table project={project} rows={rows} onOpen={(id) => set({ id })} onAct={(act, id) => set({ do: act, id })} />
           )}
           {list.hasNextPage && (
             <Button variant="default" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
@@ -76,8 +88,46 @@ export function TimersPage() {
           )}
         </>
       )}
-      <TimerDrawer app={project} id={search.id} onClose={() => set({ id: undefined }, true)} />
+      <TimerDrawer app={project} id={search.do === undefined ? search.id : undefined} onClose={() => set({ id: undefined }, true)} />
+      {edits === undefined && <Acts project={project} search={search} set={set} />}
     </div>
+  );
+}
+
+interface ActsProps {
+  project: string;
+  search: TimersSearch;
+  set: (part: TimersSearch, replace?: boolean) => void;
+}
+
+/** Acts are the form of a new timer or of one that is replaced, and the dialog that deletes one. */
+function Acts({ project, search, set }: ActsProps) {
+  const { t } = useSay();
+  const client = useQueryClient();
+  const one = useQuery({ ...timerQuery(project, search.id ?? ""), enabled: search.do !== undefined && search.id !== undefined }).data;
+  const close = () => set({ do: undefined, id: undefined, new: undefined }, true);
+  return (
+    <>
+      <TimerForm
+        app={project}
+        opened={search.new === "1" || (search.do === "edit" && one !== undefined)}
+        timer={search.new === "1" ? undefined : one}
+        onClose={close}
+        onSaved={close}
+      />
+      <TypedDelete
+        name={search.do === "delete" ? one?.name : undefined}
+        about={t("timers.deleteAsk")}
+        remove={async () => one && deleteTimer(one)}
+        onClose={close}
+        onDone={(name) => {
+          notifications.show({ message: t("timers.deleted", { name }), autoClose: 3000, withCloseButton: false });
+          close();
+          void client.invalidateQueries({ queryKey: ["timers", project, "list"] });
+          void client.invalidateQueries({ queryKey: ["timers", project, "stats"] });
+        }}
+      />
+    </>
   );
 }
 
@@ -102,10 +152,18 @@ function Sums({ project }: { project: string }) {
   );
 }
 
-function Table({ project, rows, onOpen }: { project: string; rows: Timer[]; onOpen: (id: string) => void }) {
+interface TableProps {
+  project: string;
+  rows: Timer[];
+  onOpen: (id: string) => void;
+  onAct: (act: TimerAct, id: string) => void;
+}
+
+function Table({ project, rows, onOpen, onAct }: TableProps) {
   const { t } = useSay();
   const client = useQueryClient();
-  const why = useWhyNot(project)("operator");
+  const whyNot = useWhyNot(project);
+  const [why, edits] = [whyNot("operator"), whyNot("editor")];
   const turn = useMutation({
     mutationFn: (timer: Timer) => switchTimer(timer, !timer.enabled),
     onSuccess: () => client.invalidateQueries({ queryKey: ["timers", project] }),
@@ -144,7 +202,11 @@ function Table({ project, rows, onOpen }: { project: string; rows: Timer[]; onOp
                 <td className="end">
                   <RowMenu
                     label={t("timers.actions", { name: x.name })}
-                    actions={[{ label: x.enabled ? t("timers.disable") : t("timers.enable"), run: () => turn.mutate(x), why }]}
+                    actions={[
+                      { label: x.enabled ? t("timers.disable") : t("timers.enable"), run: () => turn.mutate(x), why },
+                      { label: t("timers.edit"), run: () => onAct("edit", String(x.id)), why: edits },
+                      { label: t("timers.delete"), run: () => onAct("delete", String(x.id)), why: edits },
+                    ]}
                   />
                 </td>
               </tr>

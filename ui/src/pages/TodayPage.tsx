@@ -5,9 +5,12 @@ import { FirstSteps } from "../account/FirstSteps";
 import { instancesQuery, mastersQuery, workersQuery } from "../api/queries";
 import { useSay } from "../i18n";
 import { useNow } from "../live/clock";
-import { ErrorView, SkeletonRows } from "../parts/ErrorView";
-import { InstanceLine } from "../parts/InstanceLine";
+import { SkeletonRows } from "../parts/ErrorView";
 import { InstanceTable } from "../parts/InstanceTable";
+import { Failures, useFailures } from "../today/Failures";
+import { Fires } from "../today/Fires";
+import { Stuck } from "../today/Stuck";
+import "../today/today.css";
 
 const going = "running,submitted,serial_wait,pausing,paused,stopping";
 
@@ -15,41 +18,20 @@ export function TodayPage() {
   const { t } = useSay();
   const hour = Math.floor(useNow(false) / 3_600_000) * 3_600_000;
   const from = useMemo(() => new Date(hour - 86_400_000).toISOString(), [hour]);
-  const failed = useInfiniteQuery(instancesQuery({ state: "failed,quarantined", from }, 20));
+  const failed = useFailures(from, "no");
   const running = useInfiniteQuery(instancesQuery({ state: going }, 20));
   const latest = useInfiniteQuery(instancesQuery({}, 10));
-  const bad = failed.data?.pages[0]?.items ?? [];
   const live = running.data?.pages[0]?.items ?? [];
   const last = latest.data?.pages[0]?.items ?? [];
-  if (failed.isError) return <ErrorView error={failed.error} retry={() => void failed.refetch()} />;
   return (
     <div className="page">
       <div className="title-row">
         <h1>{t("today.title")}</h1>
         <ClusterLine />
       </div>
-      {latest.isSuccess && failed.isSuccess && <FirstSteps latest={last} failed={bad.at(-1)} />}
-      <section>
-        <h2>
-          {t("today.failed")}
-          {bad.length > 0 && (
-            <Link className="more" to="/runs" search={{ st: "failed,quarantined" }}>
-              {t("today.more")}
-            </Link>
-          )}
-        </h2>
-        {failed.isPending ? (
-          <SkeletonRows />
-        ) : bad.length === 0 ? (
-          <p className="calm">{t("today.noFailed")}</p>
-        ) : (
-          <ul className="trouble">
-            {bad.map((i) => (
-              <InstanceLine key={i.id} i={i} />
-            ))}
-          </ul>
-        )}
-      </section>
+      {latest.isSuccess && failed.isSuccess && <FirstSteps latest={last} failed={failed.items?.at(-1)} />}
+      <Failures from={from} />
+      <Stuck />
       <section>
         <h2>{t("today.running")}</h2>
         {running.isPending ? (
@@ -60,6 +42,7 @@ export function TodayPage() {
           <InstanceTable items={live} label={t("today.running")} />
         )}
       </section>
+      <Fires />
       {last.length > 0 && (
         <section>
           <h2>

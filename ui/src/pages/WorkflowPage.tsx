@@ -2,25 +2,30 @@ import { Button, Tabs } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Pencil, Play } from "lucide-react";
-import { lazy, Suspense } from "react";
-import { graphQuery, instancesQuery, layoutQuery, projectsQuery, versionQuery, workflowQuery } from "../api/queries";
+import { lazy, Suspense, useState } from "react";
+import { gridOf, gridQuery } from "../api/grid";
+import { graphQuery, instancesQuery, layoutQuery, versionQuery, workflowQuery } from "../api/queries";
 import { useRules } from "../graph/useRules";
 import { useSay } from "../i18n";
+import { Crumbs } from "../parts/Crumbs";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
+import { Guarded } from "../parts/Guarded";
 import { InstanceTable } from "../parts/InstanceTable";
 import { StartDialog } from "../parts/StartDialog";
 import { useStay } from "../parts/useStay";
 import { hubTabs } from "../search";
 import type { WorkflowSearch } from "../searchSchedule";
+import { useWhyNot } from "../shell/me";
 import { VersionsTab } from "../versions/VersionsTab";
 
 const GraphView = lazy(() => import("../graph/GraphView").then((m) => ({ default: m.GraphView })));
+const GridPanel = lazy(() => import("../grid/GridPanel").then((m) => ({ default: m.GridPanel })));
 const SchedulesPanel = lazy(() => import("../schedule/SchedulesPanel").then((m) => ({ default: m.SchedulesPanel })));
 const BackfillsPanel = lazy(() => import("../backfill/BackfillsPanel").then((m) => ({ default: m.BackfillsPanel })));
 const route = getRouteApi("/p/$project/w/$workflow");
-const mayRun = new Set(["operator", "editor", "owner", "admin"]);
 const words = {
   overview: "hub.overview",
+  grid: "hub.grid",
   runs: "hub.runs",
   schedules: "hub.schedules",
   backfills: "hub.backfills",
@@ -28,55 +33,78 @@ const words = {
   definition: "hub.definition",
 } as const;
 
+/** left is what belongs to one tab alone: another one begins without it. */
+const left: WorkflowSearch = {
+  new: undefined,
+  id: undefined,
+  do: undefined,
+  q: undefined,
+  task: undefined,
+  run: undefined,
+  panel: undefined,
+  attempt: undefined,
+  line: undefined,
+  full: undefined,
+};
+
+/** useFirstTab is where a workflow opens: on its grid once it has run, else on its graph. It is decided once per workflow,
+ * since a page must not turn while somebody reads it. */
+function useFirstTab(project: string, workflow: string, open: boolean): "grid" | "overview" | undefined {
+  const grid = useQuery({ ...gridQuery(gridOf(project, workflow, {})), enabled: open });
+  const [decided, decide] = useState<{ of: string; tab: "grid" | "overview" }>();
+  const of = `${project}/${workflow}`;
+  if (decided?.of === of) return decided.tab;
+  if (!open || (!grid.data && !grid.isError)) return undefined;
+  const tab = grid.data && grid.data.columns.length > 0 ? "grid" : "overview";
+  decide({ of, tab });
+  return tab;
+}
+
 export function WorkflowPage() {
   const { t } = useSay();
   const { project, workflow: name } = route.useParams();
   const search = route.useSearch();
   const go = useStay(route.useNavigate());
   const workflow = useQuery(workflowQuery(project, name));
-  const projects = useQuery(projectsQuery);
-  const role = projects.data?.find((p) => p.name === project)?.role;
+  const why = useWhyNot(project);
+  const first = useFirstTab(project, name, search.tab === undefined);
   const set = (part: WorkflowSearch, replace = false) => void go({ search: (s) => ({ ...s, ...part }), replace });
   if (workflow.isError) return <ErrorView error={workflow.error} retry={() => void workflow.refetch()} />;
   if (workflow.isPending) return <SkeletonRows />;
   const w = workflow.data;
   const version = search.v ? Number(search.v) : w.published || w.latest;
-  const refused = role !== undefined && !mayRun.has(role);
-  const tab = search.tab ?? "overview";
+  const [runs, edits] = [why("operator"), why("editor")];
+  const tab = search.tab ?? first ?? null;
   return (
     <div className="page fill">
-      <nav className="crumbs" aria-label={t("nav.projects")}>
-        <Link to="/p/$project/workflows" params={{ project }}>
-          {project}
-        </Link>
-      </nav>
+      <Crumbs project={project} />
       <div className="title-row">
         <h1>{w.name}</h1>
         <span className="faint num">{w.published > 0 ? t("common.version", { n: w.published }) : t("workflows.notPublished")}</span>
-        <Button
-          className="push"
-          variant="default"
-          leftSection={<Pencil size={14} />}
-          renderRoot={(props) => <Link {...props} to="/p/$project/w/$workflow/edit" params={{ project, workflow: name }} />}
-        >
-          {t("hub.edit")}
-        </Button>
-        <Button
+        <span className="push" />
+        {edits === undefined ? (
+          <Button
+            variant="default"
+            leftSection={<Pencil size={14} />}
+            renderRoot={(props) => <Link {...props} to="/p/$project/w/$workflow/edit" params={{ project, workflow: name }} />}
+          >
+            {t("hub.edit")}
+          </Button>
+        ) : (
+          <Guarded variant="default" leftSection={<Pencil size={14} />} why={edits}>
+            {t("hub.edit")}
+          </Guarded>
+        )}
+        <Guarded
           leftSection={<Play size={14} />}
           onClick={() => set({ start: "1" })}
-          disabled={refused || version === 0}
-          title={refused ? t("hub.noRight", { role: role ?? "" }) : undefined}
+          why={runs ?? (version === 0 ? t("hub.nothingSaved") : undefined)}
         >
           {t("hub.start")}
-        </Button>
+        </Guarded>
       </div>
       {w.description && <p className="about">{w.description}</p>}
-      <Tabs
-        value={tab}
-        onChange={(v) => set({ tab: hubTabs.find((x) => x === v), new: undefined, id: undefined, do: undefined })}
-        keepMounted={false}
-        className="tabs"
-      >
+      <Tabs value={tab} onChange={(v) => set({ ...left, tab: hubTabs.find((x) => x === v) })} keepMounted={false} className="tabs">
         <Tabs.List aria-label={w.name}>
           {hubTabs.map((x) => (
             <Tabs.Tab key={x} value={x}>
@@ -86,6 +114,12 @@ export function WorkflowPage() {
         </Tabs.List>
         <Tabs.Panel value="overview">
           <Drawing project={project} workflow={name} version={version} />
+        </Tabs.Panel>
+        {tab === null && <SkeletonRows rows={8} />}
+        <Tabs.Panel value="grid">
+          <Suspense fallback={<SkeletonRows rows={8} />}>
+            <GridPanel key={`${project} ${name}`} project={project} workflow={name} search={search} set={set} why={runs} />
+          </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="runs">
           <Instances project={project} workflow={name} />
@@ -101,19 +135,18 @@ export function WorkflowPage() {
           </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="versions">
-          <VersionsTab
-            project={project}
-            workflow={name}
-            latest={w.latest}
-            draft={w.draft_revision > 0}
-            mayEdit={role !== undefined && role !== "viewer" && role !== "operator"}
-          />
+          <VersionsTab project={project} workflow={name} latest={w.latest} draft={w.draft_revision > 0} mayEdit={edits === undefined} />
         </Tabs.Panel>
         <Tabs.Panel value="definition">
           <Definition project={project} workflow={name} version={version} />
         </Tabs.Panel>
       </Tabs>
-      <StartDialog workflow={w} version={version} opened={search.start === "1"} onClose={() => set({ start: undefined }, true)} />
+      <StartDialog
+        workflow={w}
+        version={version}
+        opened={search.start === "1" && runs === undefined}
+        onClose={() => set({ start: undefined }, true)}
+      />
     </div>
   );
 }

@@ -1,8 +1,8 @@
 import { TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
-import { AlarmClock, CalendarClock, Plus, Search, Users } from "lucide-react";
+import { getRouteApi } from "@tanstack/react-router";
+import { Plus, Search } from "lucide-react";
 import { exportWorkflow } from "../account/definition";
 import { matching } from "../account/matching";
 import { useFresh } from "../account/useFresh";
@@ -12,6 +12,7 @@ import { deleteWorkflow, type WorkflowOverview, workflowOverviewQuery } from "..
 import { useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { Guarded } from "../parts/Guarded";
+import { ProjectNav } from "../parts/ProjectNav";
 import { TypedDelete } from "../parts/TypedDelete";
 import type { WorkflowsSearch } from "../searchAccount";
 import { useWhyNot } from "../shell/me";
@@ -38,21 +39,10 @@ export function WorkflowsPage() {
   );
   return (
     <div className="page fill">
-      <nav className="crumbs" aria-label={t("nav.projects")}>
-        <Link to="/projects">{t("nav.projects")}</Link>
-      </nav>
+      <ProjectNav project={project} />
       <div className="title-row">
         <h1>{t("workflows.title", { project })}</h1>
-        <Link to="/p/$project/schedules" params={{ project }} className="button-link push">
-          <CalendarClock size={13} aria-hidden="true" /> {t("schedules.title")}
-        </Link>
-        <Link to="/p/$project/timers" params={{ project }} className="button-link">
-          <AlarmClock size={13} aria-hidden="true" /> {t("timers.title")}
-        </Link>
-        <Link to="/p/$project/members" params={{ project }} className="button-link">
-          <Users size={13} aria-hidden="true" /> {t("account.projects.members")}
-        </Link>
-        {create}
+        <span className="push">{create}</span>
       </div>
       {workflows.isError ? (
         <ErrorView error={workflows.error} retry={() => void workflows.refetch()} />

@@ -1,4 +1,4 @@
-import { Button, Modal, SegmentedControl, Switch } from "@mantine/core";
+import { Button, SegmentedControl, Switch } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -7,6 +7,7 @@ import { send } from "../api/commands";
 import { previewQuery, type RerunScope } from "../api/queries";
 import { type Sentence, useSay, word } from "../i18n";
 import { ErrorView, SkeletonRows } from "./ErrorView";
+import { Modal } from "./layers";
 import { RerunForm } from "./RerunForm";
 import { StateIcon } from "./StateIcon";
 import { type Intent, verbWord } from "./verbs";

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import type { Instance } from "../api/client";
 import { explainQuery } from "../api/queries";
 import { rootCauses } from "../domain/explain";
@@ -8,8 +9,16 @@ import { sentence } from "../instance/Why";
 import { StateIcon } from "./StateIcon";
 import { Ago } from "./Times";
 
+interface Props {
+  i: Instance;
+  /** What can be done about it, once the task is known that is to blame. */
+  acts?: (culprit: string | undefined) => ReactNode;
+  /** What is said below its reason. */
+  children?: ReactNode;
+}
+
 /** InstanceLine is a failed instance with what it says about itself. */
-export function InstanceLine({ i }: { i: Instance }) {
+export function InstanceLine({ i, acts, children }: Props) {
   const { t } = useSay();
   // What failed stays failed in this round: one question is enough.
   const why = useQuery({ ...explainQuery(i.id), staleTime: 60_000 });
@@ -29,11 +38,13 @@ export function InstanceLine({ i }: { i: Instance }) {
                 ? word(t, "reason", i.reason)
                 : ""}
           </span>
+          {children}
         </span>
         <span className="faint trouble-when">
           {i.project} · <Ago at={i.finished_at ?? i.created_at} />
         </span>
       </Link>
+      {acts && <span className="trouble-acts">{acts(cause?.e.args?.task)}</span>}
     </li>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Modal, Select, Switch, TextInput } from "@mantine/core";
+import { Button, Select, Switch, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useMemo, useState } from "react";
@@ -7,6 +7,7 @@ import { start } from "../api/commands";
 import { graphQuery, type RerunScope } from "../api/queries";
 import { useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "./ErrorView";
+import { Modal } from "./layers";
 
 /** StartFrom says which tasks a start is about. */
 export interface StartFrom {

@@ -1,9 +1,10 @@
-import { Button, Modal, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { ApiError } from "../api/client";
 import { useSay } from "../i18n";
 import { FormError } from "./FormError";
+import { Modal } from "./layers";
 
 interface Props {
   name: string | undefined; // what would go; the dialog is closed without

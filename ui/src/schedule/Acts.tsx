@@ -1,4 +1,4 @@
-import { Button, Modal, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
@@ -6,9 +6,11 @@ import type { FormEvent } from "react";
 import { deleteSchedule, pauseSchedule, resumeSchedule, type Schedule, type ScheduleAt, triggerSchedule } from "../api/schedules";
 import { useSay } from "../i18n";
 import { FormError } from "../parts/FormError";
+import { Modal } from "../parts/layers";
 import { TypedDelete } from "../parts/TypedDelete";
 import type { ScheduleAct } from "../searchSchedule";
 import { ScheduleDrawer } from "./ScheduleDrawer";
+import { useReread } from "./useReread";
 
 export function pathOf(s: Pick<Schedule, "project" | "workflow" | "name">): ScheduleAt {
   return { project: s.project, workflow: s.workflow, schedule: s.name };
@@ -16,15 +18,6 @@ export function pathOf(s: Pick<Schedule, "project" | "workflow" | "name">): Sche
 
 function tell(message: string): void {
   notifications.show({ message, autoClose: 3000, withCloseButton: false });
-}
-
-/** useReread reads again all that shows schedules. */
-export function useReread(): () => void {
-  const client = useQueryClient();
-  return () => {
-    void client.invalidateQueries({ queryKey: ["schedules"] });
-    void client.invalidateQueries({ queryKey: ["schedule"] });
-  };
 }
 
 /** useResume lets a schedule fire again: it asks nothing, since it takes nothing away. */

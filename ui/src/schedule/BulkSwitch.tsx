@@ -1,17 +1,19 @@
-import { Button, Modal, TextInput } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { type Switch, switchSchedules } from "../api/schedules";
+import { type Schedule, type Switch, switchSchedules } from "../api/schedules";
 import { useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { FormError } from "../parts/FormError";
-import { useReread } from "./Acts";
+import { Modal } from "../parts/layers";
+import { useReread } from "./useReread";
 
 interface Props {
   project: string;
   workflow?: string;
   text?: string; // a part of the names
+  these?: Schedule[]; // of which a filter has to do with what only the page knows
   verb: Switch | undefined; // the dialog is closed without
   onClose: () => void;
 }
@@ -27,13 +29,15 @@ export function BulkSwitch({ verb, onClose, ...filter }: Props) {
   );
 }
 
-function Body({ project, workflow, text, verb, onClose }: Props & { verb: Switch }) {
+function Body({ project, workflow, text, these, verb, onClose }: Props & { verb: Switch }) {
   const { t } = useSay();
   const reread = useReread();
   const [reason, setReason] = useState("");
-  const filter = { workflow, q: text };
+  // What was shown as the dialog opened is what it is about.
+  const [ids] = useState(() => these?.map((s) => s.id));
+  const filter = { workflow, q: text, ...(ids && { ids }) };
   const count = useQuery({
-    queryKey: ["schedules", "switch", project, verb, workflow ?? "", text ?? ""],
+    queryKey: ["schedules", "switch", project, verb, workflow ?? "", text ?? "", ids ?? []],
     queryFn: () => switchSchedules(project, verb, { ...filter, preview: true }),
     gcTime: 0,
   });
@@ -52,6 +56,7 @@ function Body({ project, workflow, text, verb, onClose }: Props & { verb: Switch
   const which = [
     workflow === undefined ? t("schedules.bulkEvery", { project }) : t("schedules.bulkOf", { workflow }),
     text === undefined ? "" : t("schedules.bulkMatch", { text }),
+    these === undefined ? "" : t("schedules.bulkBad"),
   ];
   const n = count.data?.matched ?? 0;
   return (

@@ -1,4 +1,4 @@
-import { Button, Drawer } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type Fire, fireDaysQuery, firesQuery, type PlannedFire, type ScheduleAt } from "../api/schedules";
@@ -6,7 +6,10 @@ import { clockTime, duration, millis, moment } from "../domain/format";
 import { plus, startOf } from "../domain/schedule/days";
 import { useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
+import { Guarded } from "../parts/Guarded";
+import { Drawer } from "../parts/layers";
 import { StateWord } from "../parts/StateIcon";
+import { useWhyNot } from "../shell/me";
 import { FireLines } from "./NextFires";
 import { outcomeOf, reasonWords } from "./words";
 import "@mantine/core/styles/Drawer.css";
@@ -17,10 +20,11 @@ interface Props {
   next: PlannedFire[];
   day: string | undefined; // the drawer is closed without
   onClose: () => void;
+  onRun: (run: string) => void; // a moment, or "missed" for all of the day
 }
 
 /** DayDrawer lists the fires of a day with what became of each. */
-export function DayDrawer({ at, zone, next, day, onClose }: Props) {
+export function DayDrawer({ at, zone, next, day, onClose, onRun }: Props) {
   const { t } = useSay();
   return (
     <Drawer
@@ -32,13 +36,14 @@ export function DayDrawer({ at, zone, next, day, onClose }: Props) {
       closeButtonProps={{ "aria-label": t("common.close") }}
       classNames={{ title: "drawer-title" }}
     >
-      {day !== undefined && <Body at={at} zone={zone} next={next} day={day} />}
+      {day !== undefined && <Body at={at} zone={zone} next={next} day={day} onRun={onRun} />}
     </Drawer>
   );
 }
 
-function Body({ at, zone, next, day }: Omit<Props, "onClose"> & { day: string }) {
+function Body({ at, zone, next, day, onRun }: Omit<Props, "onClose"> & { day: string }) {
   const { t } = useSay();
+  const why = useWhyNot(at.project)("operator");
   const [from, to] = [day, plus(day, 1)].map((d) => new Date(startOf(d, zone)).toISOString()) as [string, string]; // two of two
   const fires = useInfiniteQuery(firesQuery(at, from, to));
   const sums = useQuery(fireDaysQuery(at, from, to));
@@ -52,7 +57,14 @@ function Body({ at, zone, next, day }: Omit<Props, "onClose"> & { day: string })
     <div className="stack">
       {pruned > 0 && <p className="faint">{t("ledger.pruned", { count: pruned })}</p>}
       {rows.length === 0 && foretold.length === 0 && pruned === 0 && <p className="empty">{t("ledger.noRows")}</p>}
-      {rows.length > 0 && <FireTable at={at} zone={zone} rows={rows} />}
+      {rows.filter(mayRun).length > 1 && (
+        <div>
+          <Guarded variant="default" why={why} onClick={() => onRun("missed")}>
+            {t("ledger.runMissed")}
+          </Guarded>
+        </div>
+      )}
+      {rows.length > 0 && <FireTable at={at} zone={zone} rows={rows} onRun={onRun} />}
       {fires.hasNextPage && (
         <Button variant="default" loading={fires.isFetchingNextPage} onClick={() => void fires.fetchNextPage()}>
           {t("ledger.more")}
@@ -68,8 +80,21 @@ function Body({ at, zone, next, day }: Omit<Props, "onClose"> & { day: string })
   );
 }
 
-function FireTable({ at, zone, rows }: { at: ScheduleAt; zone: string; rows: Fire[] }) {
+/** mayRun says that a fire started nothing, and nobody has made up for it. */
+function mayRun(f: Fire): boolean {
+  return (f.state === "missed" || f.state === "skipped") && !f.instance_id;
+}
+
+interface TableProps {
+  at: ScheduleAt;
+  zone: string;
+  rows: Fire[];
+  onRun: (run: string) => void;
+}
+
+function FireTable({ at, zone, rows, onRun }: TableProps) {
   const { t } = useSay();
+  const why = useWhyNot(at.project)("operator");
   return (
     <div className="scroll-x" tabIndex={0} role="group" aria-label={t("ledger.title")}>
       <table className="plain fires">
@@ -110,6 +135,16 @@ function FireTable({ at, zone, rows }: { at: ScheduleAt; zone: string; rows: Fir
                     <Link to="/p/$project/r/$id" params={{ project: at.project, id: f.instance_id }} className="mono">
                       {f.instance_id}
                     </Link>
+                  ) : mayRun(f) ? (
+                    <Guarded
+                      variant="default"
+                      size="compact-xs"
+                      why={why}
+                      aria-label={t("ledger.runAt", { time: clockTime(ms, zone) })}
+                      onClick={() => onRun(f.at)}
+                    >
+                      {t("ledger.runOne")}
+                    </Guarded>
                   ) : (
                     "–"
                   )}

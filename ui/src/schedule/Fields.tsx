@@ -5,8 +5,8 @@ import { calendarsQuery } from "../api/schedules";
 import { excludeds, misfires, overlaps, priorities } from "../domain/schedule/draft";
 import { byClock } from "../domain/schedule/when";
 import { useSay } from "../i18n";
+import type { FieldProps } from "./fieldProps";
 import { ParamFields } from "./ParamFields";
-import type { FieldProps } from "./ScheduleDrawer";
 
 /** NameFields are asked for a new schedule alone: of which workflow it is, and its name. */
 export function NameFields({ draft, set, wrong, project, fixed }: FieldProps & { fixed: string | undefined }) {

@@ -2,15 +2,18 @@ import { Button, SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { type KeyboardEvent, useMemo, useRef } from "react";
-import { askedNext, fireDaysQuery, type PlannedFire, type ScheduleAt } from "../api/schedules";
+import { askedNext, type PlannedFire, type ScheduleAt, spanQuery } from "../api/schedules";
 import { dayOf } from "../domain/format";
 import { type Counts, daysOf, inOrder, monthAfter, monthsOf, plus, startOf, weekday, withPlanned, worstOf } from "../domain/schedule/days";
 import { type Say, useSay, word } from "../i18n";
 import { useNow } from "../live/clock";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
+import { Guarded } from "../parts/Guarded";
 import { StateIcon, StateWord } from "../parts/StateIcon";
 import { type ScheduleSearch, spans } from "../searchSchedule";
+import { useWhyNot } from "../shell/me";
 import { Proof } from "./Proof";
+import { RunFires } from "./RunFires";
 
 interface Props {
   at: ScheduleAt;
@@ -38,7 +41,7 @@ export function Ledger({ at, zone, next, search, set }: Props) {
   const after = `${monthAfter(months.at(-1) ?? month, 1)}-01`;
   // The bounds are searched for in the timezone's rules: not with each tick of the clock.
   const [from, to] = useMemo(() => [first, after].map((d) => new Date(startOf(d, zone)).toISOString()), [first, after, zone]);
-  const days = useQuery(fireDaysQuery(at, from ?? "", to ?? ""));
+  const days = useQuery(spanQuery(at, span === "year" ? year : month));
   const shown = useMemo(() => {
     const counts = new Map<string, Counts>();
     const late = new Map<string, number>();
@@ -53,6 +56,10 @@ export function Ledger({ at, zone, next, search, set }: Props) {
     for (const [day, c] of withPlanned(counts, foretold)) out.set(day, { counts: c, meanLate: late.get(day) ?? 0 });
     return out;
   }, [days.data, next, today]);
+  const missed = [...shown.values()].some(({ counts }) => (counts.missed ?? 0) + (counts.skipped ?? 0) > 0);
+  const why = useWhyNot(at.project)("operator");
+  // What is run is of the day that is open, or of all that is shown.
+  const of = useMemo(() => search.day && dayBounds(search.day, zone), [search.day, zone]) || undefined;
   const step = (by: number) => set({ month: monthAfter(month, span === "year" ? by * 12 : by) }, true);
   const title = span === "year" ? year : monthName(month, locale, true);
   return (
@@ -101,8 +108,23 @@ export function Ledger({ at, zone, next, search, set }: Props) {
       )}
       <Legend />
       {from && to && <Proof at={at} from={from} to={to} />}
+      {missed && (
+        <div className="ledger-run">
+          <Guarded variant="default" why={why} onClick={() => set({ run: "missed" })}>
+            {t("ledger.runMissed")}
+          </Guarded>
+        </div>
+      )}
+      {from && to && (
+        <RunFires at={at} zone={zone} run={search.run} {...(of ?? { from, to })} onClose={() => set({ run: undefined }, true)} />
+      )}
     </section>
   );
+}
+
+function dayBounds(day: string, zone: string) {
+  const [from, to] = [day, plus(day, 1)].map((d) => new Date(startOf(d, zone)).toISOString());
+  return from && to ? { from, to } : undefined;
 }
 
 function monthName(month: string, locale: string, withYear = false): string {

@@ -47,8 +47,11 @@ export function NextFires({ preview, pending, failed, kind, id }: Props) {
   );
 }
 
+/** Shown is a fire, or a moment of an expression alone: that has no jitter, and no calendar leaves it out. */
+type Shown = Omit<PlannedFire, "due"> & { due?: string };
+
 /** FireLines lists fires to come: by the schedule's clock with its offset, by the reader's, and what the clocks do to them. */
-export function FireLines({ fires }: { fires: PlannedFire[] }) {
+export function FireLines({ fires }: { fires: Shown[] }) {
   const { t } = useSay();
   if (fires.length === 0) return <p className="faint">{t("schedules.noFires")}</p>;
   return (
@@ -60,7 +63,7 @@ export function FireLines({ fires }: { fires: PlannedFire[] }) {
   );
 }
 
-function Line({ f }: { f: PlannedFire }) {
+function Line({ f }: { f: Shown }) {
   const { t, locale } = useSay();
   const { zone } = useSettings();
   // The server writes the moment as the schedule's clock shows it.

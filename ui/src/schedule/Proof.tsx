@@ -44,7 +44,11 @@ export function Proof({ at, from, to }: { at: ScheduleAt; from: string; to: stri
         </span>
         {(p.outcomes.fired ?? 0) > 0 && <span className="faint">{t("ledger.meanLate", { late: duration(p.mean_late_ms) })}</span>}
       </p>
-      <p className="faint">{p.compared && !p.why ? t("ledger.compared") : t("ledger.notCompared", { why: p.why ?? "" })}</p>
+      <p className="faint">
+        {p.compared && !p.why
+          ? t("ledger.compared")
+          : t("ledger.notCompared", { why: p.why_code ? t(`ledger.proof.${p.why_code}`) : (p.why ?? "") })}
+      </p>
       {wrong.map(({ field, words }) => (
         <p key={field} className="proof-wrong">
           {t(words, { count: p[field].length })}{" "}

@@ -1,4 +1,4 @@
-import { Button, Drawer } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
 import { useMutation, useQuery } from "@tanstack/react-query";
@@ -10,10 +10,12 @@ import { type Draft, documentOf, draftOf, fresh } from "../domain/schedule/draft
 import { byClock } from "../domain/schedule/when";
 import { useSay } from "../i18n";
 import { FormError } from "../parts/FormError";
+import { Drawer } from "../parts/layers";
 import { settings } from "../settings";
-import { useReread } from "./Acts";
 import { DayFields, LateFields, NameFields, StartFields } from "./Fields";
+import type { Wrong } from "./fieldProps";
 import { NextFires } from "./NextFires";
+import { useReread } from "./useReread";
 import { WhenFields } from "./WhenFields";
 import "@mantine/core/styles/Drawer.css";
 import "./schedule.css";
@@ -47,16 +49,7 @@ export function ScheduleDrawer({ opened, schedule, onClose, ...of }: Props) {
 }
 
 /** Wrong gives what is wrong with a field of the document, or with anything in it. */
-export type Wrong = (field: string) => string | undefined;
-
-export interface FieldProps {
-  draft: Draft;
-  set: (part: Partial<Draft>) => void;
-  wrong: Wrong;
-  project: string;
-}
-
-function Body({ project, workflow, schedule, onClose }: Omit<Props, "opened">) {
+export function Body({ project, workflow, schedule, onClose }: Omit<Props, "opened">) {
   const { t } = useSay();
   const reread = useReread();
   // What was opened is what is changed: news of it must not write over what is being typed, and its revision refuses to.

@@ -38,7 +38,12 @@ export function NextFire({ s }: { s: Schedule }) {
   return s.next_at ? <Due at={s.next_at} /> : <span className="faint">{t("schedules.never")}</span>;
 }
 
-function Row({ s, style, showWorkflow, onAct }: { s: Schedule; style: React.CSSProperties; showWorkflow: boolean } & Calls) {
+interface Shown {
+  showWorkflow: boolean;
+  showProject?: boolean; // before the workflow's name
+}
+
+function Row({ s, style, showWorkflow, showProject, onAct }: { s: Schedule; style: React.CSSProperties } & Shown & Calls) {
   const { t, locale } = useSay();
   const why = useWhyNot(s.project);
   const at = { project: s.project, workflow: s.workflow };
@@ -55,6 +60,7 @@ function Row({ s, style, showWorkflow, onAct }: { s: Schedule; style: React.CSSP
       {showWorkflow && (
         <span role="cell" className="c-workflow">
           <Link to="/p/$project/w/$workflow" params={at} search={{ tab: "schedules" }} title={s.workflow}>
+            {showProject && <span className="faint">{s.project} / </span>}
             {s.workflow}
           </Link>
         </span>
@@ -98,7 +104,7 @@ function Row({ s, style, showWorkflow, onAct }: { s: Schedule; style: React.CSSP
 }
 
 /** ScheduleTable keeps only the rows in sight in the page. */
-export function ScheduleTable({ list, showWorkflow, onAct }: { list: Schedule[]; showWorkflow: boolean } & Calls) {
+export function ScheduleTable({ list, showWorkflow, showProject, onAct }: { list: Schedule[] } & Shown & Calls) {
   const { t } = useSay();
   const { density } = useSettings();
   const scroller = useRef<HTMLDivElement>(null);
@@ -142,6 +148,7 @@ export function ScheduleTable({ list, showWorkflow, onAct }: { list: Schedule[];
                 key={s.id}
                 s={s}
                 showWorkflow={showWorkflow}
+                showProject={showProject}
                 style={{ position: "absolute", top: v.start, left: 0, right: 0 }}
                 onAct={onAct}
               />

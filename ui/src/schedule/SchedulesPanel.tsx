@@ -6,12 +6,13 @@ import { useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { Guarded } from "../parts/Guarded";
 import { RowMenu } from "../parts/RowMenu";
-import { type SchedulesSearch, type Standing, standings } from "../searchSchedule";
+import { type SchedulesSearch, standings } from "../searchSchedule";
 import { useWhyNot } from "../shell/me";
 import { ScheduleActs, useResume } from "./Acts";
 import { BulkSwitch } from "./BulkSwitch";
 import { ScheduleDrawer } from "./ScheduleDrawer";
 import { ScheduleTable } from "./ScheduleTable";
+import { stands } from "./standing";
 import "../account/account.css";
 import "./schedule.css";
 
@@ -23,11 +24,10 @@ interface Props {
 }
 
 const words = { on: "schedules.isOn", off: "schedules.isOff", bad: "schedules.isBad" } as const;
-const bad = new Set(["missed", "skipped", "duplicate"]);
 
-function stands(s: Schedule, is: Standing | undefined): boolean {
-  if (is === undefined) return true;
-  return is === "bad" ? bad.has(s.last?.state ?? "") : s.enabled === (is === "on");
+/** shownOf are the schedules that the filters want. */
+function shownOf(all: Schedule[], { q = "", w, is }: SchedulesSearch): Schedule[] {
+  return all.filter((s) => s.name.toLowerCase().includes(q.toLowerCase()) && (w === undefined || s.workflow === w) && stands(s, is));
 }
 
 /** SchedulesPanel lists the schedules of a project, or of one workflow, with all that can be done with them. */
@@ -70,6 +70,7 @@ export function SchedulesPanel({ project, workflow, search, set }: Props) {
         project={project}
         workflow={workflow ?? search.w}
         text={search.q}
+        these={search.is === "bad" ? shownOf(all, search) : undefined}
         verb={why("operator") === undefined ? search.all : undefined}
         onClose={() => set({ all: undefined }, true)}
       />
@@ -82,7 +83,8 @@ function List({ all, project, workflow, search, set, create }: Props & { all: Sc
   const runs = useWhyNot(project)("operator");
   const resume = useResume();
   const { q = "", w, is } = search;
-  const shown = all.filter((s) => s.name.toLowerCase().includes(q.toLowerCase()) && (w === undefined || s.workflow === w) && stands(s, is));
+  const shown = shownOf(all, search);
+  const already = (off: boolean) => (is === (off ? "off" : "on") ? t(off ? "schedules.areOff" : "schedules.areOn") : undefined);
   const workflows = [...new Set(all.map((s) => s.workflow))].sort();
   return (
     <>
@@ -117,8 +119,8 @@ function List({ all, project, workflow, search, set, create }: Props & { all: Sc
           <RowMenu
             label={t("common.more")}
             actions={[
-              { label: t("schedules.pauseAll"), run: () => set({ all: "pause" }), why: runs },
-              { label: t("schedules.resumeAll"), run: () => set({ all: "resume" }), why: runs },
+              { label: t("schedules.pauseAll"), run: () => set({ all: "pause" }), why: runs ?? already(true) },
+              { label: t("schedules.resumeAll"), run: () => set({ all: "resume" }), why: runs ?? already(false) },
             ]}
           />
           {create}

@@ -3,7 +3,7 @@ import { useId } from "react";
 import { byClock, ends, expressionOf, kinds, units, type Weekday, type When, weekdays } from "../domain/schedule/when";
 import { type Sentence, useSay, word } from "../i18n";
 import { everyZone } from "../shell/Preferences";
-import type { FieldProps } from "./ScheduleDrawer";
+import type { FieldProps } from "./fieldProps";
 
 const dayWords: Record<Weekday, Sentence> = {
   MON: "schedules.mon",
@@ -192,6 +192,8 @@ function CronField({ when, put, column, error }: CronProps) {
         <TextInput
           label={t("schedules.cron")}
           description={t("schedules.cronHint")}
+          // Below it, so that the two fields stand in one line however long it is.
+          inputWrapperOrder={["label", "input", "description", "error"]}
           value={when.cron}
           onChange={(e) => put({ cron: e.currentTarget.value })}
           error={error}

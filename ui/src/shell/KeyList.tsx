@@ -1,5 +1,6 @@
-import { Kbd, Modal } from "@mantine/core";
+import { Kbd } from "@mantine/core";
 import { type Sentence, useSay } from "../i18n";
+import { Modal } from "../parts/layers";
 
 type KeyRows = [string[], Sentence][];
 
@@ -7,7 +8,15 @@ const everywhere: KeyRows = [
   [["Ctrl", "K"], "keys.palette"],
   [["g", "t"], "keys.today"],
   [["g", "r"], "keys.runs"],
+  [["g", "k"], "keys.tasks"],
+  [["g", "v"], "nav.approvals"],
+  [["g", "s"], "keys.schedules"],
+  [["g", "l"], "keys.lineage"],
+  [["g", "a"], "keys.alerts"],
   [["g", "p"], "keys.projects"],
+  [["g", "w"], "keys.workflows"],
+  [["g", "m"], "keys.admin"],
+  [["g", "c"], "keys.cluster"],
   [["/"], "keys.filter"],
   [["?"], "keys.help"],
   [["Esc"], "keys.close"],
@@ -22,7 +31,7 @@ const list: KeyRows = [
 ];
 
 const instance: KeyRows = [
-  [["1", "…", "6"], "keys.tabs"],
+  [["1", "…", "7"], "keys.tabs"],
   [["["], "keys.before"],
   [["]"], "keys.after"],
   [["l"], "keys.log"],

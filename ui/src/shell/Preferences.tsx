@@ -14,8 +14,13 @@ const zones = [
   "America/Los_Angeles",
 ];
 
-export function zoneLabel(zone: string, browser: string): string {
-  return `${zone === "browser" ? browser : zone} ${offsetOf(zone, Date.now())}`;
+/** zoneName is what a zone is called; browser is the word for the browser's own. */
+export function zoneName(zone: string, browser: string): string {
+  return zone === "browser" ? browser : zone;
+}
+
+function zoneLabel(zone: string, browser: string): string {
+  return `${zoneName(zone, browser)} ${offsetOf(zone, Date.now())}`;
 }
 
 /** everyZone is what the browser knows; the menu offers only a few of them. */

@@ -1,10 +1,24 @@
-import { ActionIcon } from "@mantine/core";
-import { spotlight } from "@mantine/spotlight";
-import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { FolderTree, LayoutList, PanelLeft, Search, Sun } from "lucide-react";
+import { ActionIcon, VisuallyHidden } from "@mantine/core";
+import { Link, Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
+import {
+  BellRing,
+  Boxes,
+  CalendarClock,
+  FolderTree,
+  LayoutList,
+  ListChecks,
+  PanelLeft,
+  Search,
+  Server,
+  ShieldCheck,
+  Sun,
+  UserCheck,
+  Waypoints,
+} from "lucide-react";
 import { useMemo, useState } from "react";
 import type { Me } from "../api/client";
-import { duration } from "../domain/format";
+import { useWaiting } from "../approval/useWaiting";
+import { duration, offsetOf } from "../domain/format";
 import { type Sentence, useSay } from "../i18n";
 import { useNow } from "../live/clock";
 import { live, useLiveInstances, useLiveStatus } from "../live/live";
@@ -12,15 +26,39 @@ import { change, useSettings } from "../settings";
 import { KeyList } from "./KeyList";
 import { type Keys, useKeys } from "./keys";
 import { Mark } from "./Mark";
+import { openPalette } from "./openPalette";
 import { Palette } from "./Palette";
-import { zoneLabel } from "./Preferences";
+import { zoneName } from "./Preferences";
 import { SettingsMenu } from "./Settings";
 
-const places: { to: "/" | "/runs" | "/projects"; label: Sentence; icon: typeof Sun }[] = [
-  { to: "/", label: "nav.today", icon: Sun },
-  { to: "/runs", label: "nav.runs", icon: LayoutList },
-  { to: "/projects", label: "nav.projects", icon: FolderTree },
+interface Place {
+  to: "/" | "/runs" | "/tasks" | "/approvals" | "/schedules" | "/lineage" | "/alerts" | "/resources" | "/projects" | "/cluster" | "/admin";
+  label: Sentence;
+  icon: typeof Sun;
+  /** What lies below it, by the beginnings of routes; the first place that fits is where the person is. */
+  below?: string[];
+  phone?: Sentence; // its name in the bar at the bottom of a phone, where it is in it
+  apart?: true; // a gap before it
+}
+
+const places: Place[] = [
+  { to: "/", label: "nav.today", icon: Sun, phone: "nav.today" },
+  { to: "/runs", label: "nav.runs", icon: LayoutList, below: ["/p/$project/r/"], phone: "nav.runs" },
+  { to: "/tasks", label: "nav.tasks", icon: ListChecks },
+  { to: "/approvals", label: "nav.approvals", icon: UserCheck, phone: "nav.approvals" },
+  { to: "/schedules", label: "nav.schedules", icon: CalendarClock },
+  { to: "/lineage", label: "nav.lineage", icon: Waypoints },
+  { to: "/alerts", label: "nav.alerts", icon: BellRing },
+  { to: "/resources", label: "nav.resources", icon: Boxes },
+  { to: "/projects", label: "nav.projects", icon: FolderTree, below: ["/p/$project/"], phone: "nav.workflows", apart: true },
+  { to: "/cluster", label: "nav.cluster", icon: Server, below: ["/cluster/"], phone: "nav.cluster" },
+  { to: "/admin", label: "nav.admin", icon: ShieldCheck },
 ];
+
+/** placeOf is the place to which a route belongs. */
+function placeOf(route: string): Place["to"] | undefined {
+  return (places.find((p) => p.to === route) ?? places.find((p) => p.below?.some((b) => route.startsWith(b))))?.to;
+}
 
 /** Connection says how old the page's word is; the age of what lives ticks. */
 function Connection() {
@@ -43,16 +81,46 @@ function Connection() {
   );
 }
 
-function Places({ className }: { className: string }) {
+/** Count is how many things wait behind a place, for the eye and in words. */
+function Count({ n }: { n: number }) {
   const { t } = useSay();
   return (
-    <nav className={className} aria-label={t("nav.main")}>
-      {places.map(({ to, label, icon: Icon }) => (
-        <Link key={to} to={to} activeOptions={{ exact: to === "/", includeSearch: false }} activeProps={{ "aria-current": "page" }}>
-          <Icon size={16} aria-hidden="true" />
-          <span>{t(label)}</span>
-        </Link>
-      ))}
+    <span className="place-count num">
+      <span aria-hidden="true">{n > 99 ? "99+" : n}</span>
+      <VisuallyHidden>{t("nav.approvalsWaiting", { count: n })}</VisuallyHidden>
+    </span>
+  );
+}
+
+interface Ways {
+  className: string;
+  waiting: number;
+  of: "rail" | "bar" | "more";
+}
+
+/** Places are the ways to the pages: all of them in the rail, a few in the bar of a phone, the rest in its settings. */
+function Places({ className, waiting, of }: Ways) {
+  const { t } = useSay();
+  const at = useRouterState({ select: (s) => placeOf(s.matches.at(-1)?.routeId ?? "") });
+  const phone = of === "bar";
+  return (
+    <nav className={className} aria-label={t(of === "more" ? "nav.more" : "nav.main")}>
+      {places
+        .filter((p) => of === "rail" || phone === (p.phone !== undefined))
+        .map(({ to, label, icon: Icon, phone: short, apart }) => (
+          <Link
+            key={to}
+            to={to}
+            search={{}}
+            className={apart && of === "rail" ? "apart" : undefined}
+            aria-current={to === at ? "page" : undefined}
+            title={phone ? undefined : t(label)}
+          >
+            <Icon size={16} aria-hidden="true" />
+            <span>{t((phone && short) || label)}</span>
+            {to === "/approvals" && waiting > 0 && <Count n={waiting} />}
+          </Link>
+        ))}
     </nav>
   );
 }
@@ -61,18 +129,28 @@ export function Shell({ me }: { me: Me }) {
   const { t } = useSay();
   const s = useSettings();
   const go = useNavigate();
+  const project = useParams({ strict: false, select: (p) => p.project });
   const [keysOpen, setKeysOpen] = useState(false);
   useLiveInstances(true);
+  const waiting = useWaiting().data?.length ?? 0;
   const keys = useMemo<Keys>(
     () => ({
-      "mod+k": () => spotlight.open(),
+      "mod+k": openPalette,
       "g t": () => void go({ to: "/" }),
       "g r": () => void go({ to: "/runs" }),
+      "g k": () => void go({ to: "/tasks" }),
+      "g v": () => void go({ to: "/approvals", search: {} }),
+      "g s": () => void go({ to: "/schedules" }),
+      "g l": () => void go({ to: "/lineage" }),
+      "g a": () => void go({ to: "/alerts" }),
       "g p": () => void go({ to: "/projects" }),
+      "g w": () => void go(project === undefined ? { to: "/projects" } : { to: "/p/$project/workflows", params: { project } }),
+      "g m": () => void go({ to: "/admin" }),
+      "g c": () => void go({ to: "/cluster" }),
       "?": () => setKeysOpen(true),
       "/": () => document.querySelector<HTMLElement>("[data-filter]")?.focus(),
     }),
-    [go],
+    [go, project],
   );
   useKeys(keys);
   return (
@@ -93,24 +171,29 @@ export function Shell({ me }: { me: Me }) {
           <Mark />
           <span>Porpoise</span>
         </Link>
-        <button type="button" className="find" onClick={() => spotlight.open()}>
+        <button type="button" className="find" onClick={openPalette}>
           <Search size={14} aria-hidden="true" />
           <span>{t("top.search")}</span>
           <kbd>Ctrl K</kbd>
         </button>
         <div className="top-end">
           <Connection />
-          <span className="zone">{zoneLabel(s.zone, t("top.zoneBrowser"))}</span>
-          <SettingsMenu me={me} onKeys={() => setKeysOpen(true)} />
+          <span className="zone">
+            <span className="zone-name">{zoneName(s.zone, t("top.zoneBrowser"))} </span>
+            {offsetOf(s.zone, Date.now())}
+          </span>
+          <SettingsMenu me={me} onKeys={() => setKeysOpen(true)}>
+            <Places className="settings-places" waiting={0} of="more" />
+          </SettingsMenu>
         </div>
       </header>
-      <Places className="rail" />
+      <Places className="rail" waiting={waiting} of="rail" />
       <main id="content" tabIndex={-1}>
         <Outlet />
       </main>
-      <Places className="bottom-bar" />
+      <Places className="bottom-bar" waiting={waiting} of="bar" />
       <KeyList opened={keysOpen} onClose={() => setKeysOpen(false)} />
-      <Palette />
+      <Palette onKeys={() => setKeysOpen(true)} />
     </div>
   );
 }

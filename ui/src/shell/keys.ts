@@ -6,6 +6,9 @@ import { settings } from "../settings";
 
 export type Keys = Record<string, (event: KeyboardEvent) => void>;
 
+/** leader is the first stroke of every pair. */
+const leader = "g";
+
 function typing(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 }
@@ -29,8 +32,8 @@ export function useKeys(keys: Keys): void {
       // Inside a shadow root the target is its host: the path knows the editor itself.
       if (event.altKey || typing(event.composedPath()[0] ?? event.target) || !settings().letters || document.querySelector("[role=dialog]"))
         return;
-      const pair = Date.now() - at < 1000 ? `${first} ${event.key}` : "";
-      const run = keys[pair] ?? keys[event.key];
+      // After the first stroke of a pair the second is nothing by itself, on whatever page it is heard.
+      const run = first === leader && Date.now() - at < 1000 ? keys[`${leader} ${event.key}`] : keys[event.key];
       first = event.key;
       at = Date.now();
       if (run) {

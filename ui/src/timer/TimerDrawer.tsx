@@ -1,10 +1,11 @@
-import { Button, Drawer, Select } from "@mantine/core";
+import { Button, Select } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { cronWordsQuery, type Timer, type TimerRecord, timerQuery, timerRecordsQuery } from "../api/timers";
 import { clockTime, duration, millis, moment } from "../domain/format";
 import { useSay, word } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
+import { Drawer } from "../parts/layers";
 import { StateWord } from "../parts/StateIcon";
 import { Due } from "../parts/Times";
 import { useSettings } from "../settings";

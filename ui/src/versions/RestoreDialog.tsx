@@ -1,10 +1,11 @@
-import { Button, Modal, Switch, Textarea } from "@mantine/core";
+import { Button, Switch, Textarea } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { saveVersion } from "../api/definitions";
 import { versionQuery } from "../api/queries";
 import { useSay } from "../i18n";
 import { ErrorView } from "../parts/ErrorView";
+import { Modal } from "../parts/layers";
 
 interface Props {
   project: string;

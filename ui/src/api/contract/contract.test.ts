@@ -1,10 +1,17 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { QueryClient } from "@tanstack/react-query";
 import { beforeAll, describe, expect, it, vi } from "vitest";
+import { cellsOf, type SlotView } from "../../domain/cluster/slots";
 import { rootCauses } from "../../domain/explain";
 import { gantt } from "../../domain/gantt";
+import { cellState, type Grid } from "../../domain/grid/grid";
+import { fullest } from "../../domain/heat";
+import { nodesOf } from "../../domain/lineage";
+import { said } from "../../domain/problem";
 import { may } from "../../domain/rights";
+import { scheduleSays } from "../../domain/schedule/why";
 import { isKnown, lookOf } from "../../domain/states";
+import type { Instance } from "../client";
 import { faults, schemasOf, type Type } from "./schema";
 
 // The contract with the server: the same answers that its own tests compare
@@ -21,12 +28,28 @@ const schemas = schemasOf(readFileSync(new URL("../schema.d.ts", import.meta.url
 
 type Queries = typeof import("../queries");
 type Account = typeof import("../account");
+type Choices = typeof import("../choices");
+type Trials = typeof import("../trial");
 type Backfills = typeof import("../backfills");
 type Schedules = typeof import("../schedules");
+type Cluster = typeof import("../cluster");
 type Commands = typeof import("../commands");
+type Tasks = typeof import("../tasks");
+type Lineage = typeof import("../lineage");
+type Admin = typeof import("../admin");
+let tasks: Tasks;
+let lineage: Lineage;
+let admin: Admin;
 let queries: Queries;
 let account: Account;
+let cluster: Cluster;
 let commands: Commands;
+let choices: Choices;
+let trials: Trials;
+let abouts: typeof import("../about");
+
+type Grids = typeof import("../grid");
+let grids: Grids;
 let backfills: Backfills;
 let schedules: Schedules;
 const once = { project: "alpha", workflow: "daily", schedule: "once" };
@@ -47,9 +70,17 @@ beforeAll(async () => {
   vi.stubGlobal("fetch", async () => served());
   queries = await import("../queries");
   account = await import("../account");
+  cluster = await import("../cluster");
   commands = await import("../commands");
+  grids = await import("../grid");
   backfills = await import("../backfills");
   schedules = await import("../schedules");
+  choices = await import("../choices");
+  trials = await import("../trial");
+  abouts = await import("../about");
+  tasks = await import("../tasks");
+  lineage = await import("../lineage");
+  admin = await import("../admin");
 });
 
 let served = () => new Response(null, { status: 204 });
@@ -193,6 +224,61 @@ const entries: Record<string, Entry> = {
       expect(await commands.start({ project: "alpha", workflow: "daily", params: {}, key: "k" })).toMatchObject({ instance_id: "1" }),
   },
   pause: { schema: "Instance", status: 202, read: async () => states([await commands.send({ id: "1", verb: "pause" })]) },
+  live_tasks: {
+    schema: "ListLiveTask",
+    read: async () => {
+      const got = await ask<{ items: { state: string }[] }>(tasks.liveTasksQuery({ is: "running" }));
+      states(got.items);
+    },
+  },
+  live_tasks_waiting: {
+    schema: "ListLiveTask",
+    read: async () => expect(await ask(tasks.liveTasksQuery({ is: "waiting" }))).toMatchObject({ items: [] }),
+  },
+  live_tasks_unusual: {
+    schema: "ListLiveTask",
+    read: async () => expect(await ask(tasks.liveTasksQuery({ is: "waiting", older: "usual" }))).toMatchObject({ items: [] }),
+  },
+  acknowledge_none: {
+    schema: "Problem",
+    status: 409,
+    read: async () =>
+      expect(await commands.acknowledge({ id: "1", round: 1 } as Instance, "").catch((e: unknown) => said(e, (key) => key))).toBe(
+        "today.notFailed",
+      ),
+  },
+  user_tokens: {
+    schema: "ListToken",
+    read: async () => expect(Array.isArray(await ask(account.tokensOfQuery("admin")))).toBe(true),
+  },
+  user_sessions: {
+    schema: "ListSession",
+    read: async () => expect(Array.isArray(await ask(account.sessionsOfQuery("admin")))).toBe(true),
+  },
+  resources: {
+    schema: "Resources",
+    read: async () => {
+      const { resourcesQuery } = await import("../resources");
+      expect(await ask(resourcesQuery("worker-groups"))).toMatchObject({ items: [{ name: "default", tasks: 2, workers: 1 }] });
+    },
+  },
+  listeners_all: {
+    schema: "AllListeners",
+    read: async () => {
+      const { allListenersQuery } = await import("../listeners");
+      expect(await ask(allListenersQuery)).toMatchObject({ items: [], cut: false });
+    },
+  },
+  lineage: {
+    schema: "Lineage",
+    read: async () => expect(nodesOf(await ask<Parameters<typeof nodesOf>[0]>(lineage.lineageQuery(undefined)))).toEqual([]),
+  },
+  audit: {
+    schema: "ListAuditEntry",
+    read: async () =>
+      expect(await ask(admin.auditQuery({ actor: "eve" }))).toMatchObject({ items: [{ actor: "eve", outcome: "refused" }] }),
+  },
+  about: { schema: "About", read: async () => expect(await ask(admin.aboutQuery)).toMatchObject({ masters: 1, workers: 1 }) },
   masters: { schema: "ListNodeFace", read: async () => expect(await ask(queries.mastersQuery)).toMatchObject({ items: [{ name: "m1" }] }) },
   workers: { schema: "ListNodeFace", read: async () => expect(await ask(queries.workersQuery)).toMatchObject({ items: [{ slots: 4 }] }) },
   not_found: { schema: "Problem", status: 404, read: () => refused(404, []) },
@@ -205,18 +291,80 @@ const entries: Record<string, Entry> = {
   worker: { schema: "WorkerDetail", unread: "the page of a worker comes with the page of the cluster" },
   worker_drain: { schema: "WorkerDetail", status: 202, unread: "workers drain by the command line" },
   worker_resume: { schema: "WorkerDetail", status: 202, unread: "workers drain by the command line" },
-  failovers: { schema: "ListFailover", unread: "the cluster's page comes with the masters that divide slots" },
-  supervisor: { schema: "Supervisor", unread: "the cluster's page comes with the masters that divide slots" },
-  recoveries: { schema: "ListRecovery", unread: "the cluster's page comes with the masters that divide slots" },
+  failovers: {
+    schema: "ListFailover",
+    read: async () =>
+      expect(await ask(cluster.failoversQuery("master"))).toMatchObject({ items: [{ kind: "master", instances: 2, lost: 1 }] }),
+  },
+  supervisor: {
+    schema: "Supervisor",
+    read: async () => expect(await ask(cluster.supervisorQuery)).toMatchObject({ master: "m1:a", fence: 1 }),
+  },
+  recoveries: {
+    schema: "ListRecovery",
+    read: async () => expect(await ask(cluster.recoveriesQuery(undefined))).toMatchObject({ items: [{ step: "killing", state: "done" }] }),
+  },
+  pulse: {
+    schema: "Pulse",
+    read: async () => {
+      const pulse = await ask<{ slots: SlotView }>(cluster.pulseQuery);
+      expect(cellsOf(pulse.slots).map((c) => c.owner)).toEqual(["m1", "m1", undefined, "m1"]);
+    },
+  },
+  timer_slices: {
+    schema: "TimerSlices",
+    read: async () => {
+      const { minutes } = await ask<{ minutes: { due: number[] }[] }>(cluster.timerSlicesQuery);
+      expect(minutes.map((m) => m.due.length)).toEqual(Array(11).fill(32));
+    },
+  },
+  running_tasks: {
+    schema: "RunningTasks",
+    read: async () => {
+      const { items } = await ask<{ items: { state: string }[] }>(cluster.runningTasksQuery);
+      states(items);
+    },
+  },
+  slot_work: { schema: "SlotWork", read: async () => expect(await ask(cluster.slotWorkQuery(3))).toMatchObject({ slot: 3, hidden: 0 }) },
+  busy_task_groups: { schema: "ListBusyTaskGroup", read: async () => expect(await ask(cluster.busyTaskGroupsQuery)).toEqual([]) },
+  settings: {
+    schema: "Settings",
+    read: async () =>
+      expect(await ask(cluster.settingsQuery)).toMatchObject({ settings: [{ source: "env" }, { secret: true, value: "" }] }),
+  },
+  rebalance: { schema: "RebalanceAnswerBody", status: 202, read: async () => expect(await cluster.askRebalance(3)).toEqual({ epoch: 3 }) },
+  rebalance_late: {
+    schema: "Problem",
+    status: 409,
+    read: async () =>
+      expect(await cluster.askRebalance(2).catch((e: unknown) => e)).toMatchObject({
+        status: 409,
+        fields: [{ field: "epoch", code: "moved_on" }],
+      }),
+  },
   hold: { schema: "Hold", status: 202, unread: "clusters are held by the command line" },
   hold_again: { schema: "Hold", unread: "clusters are held by the command line" },
   hold_none: { schema: "Hold", unread: "clusters are held by the command line" },
   explain_held: { schema: "Explanation", unread: "read as every explanation is" },
   release: { schema: "Released", unread: "clusters are released by the command line" },
-  slots: { schema: "Slots", unread: "the cluster's page comes with the masters that divide slots" },
+  slots: { schema: "Slots", unread: "the cluster's page reads the pulse, which has them" },
   join_token: { schema: "JoinTokenAnswerBody", unread: "nodes join by the command line" },
   bulk: { schema: "BulkAnswer", unread: "read where the list of instances acts on many" },
   histogram: { schema: "InstanceHistogram", unread: "read where the list of instances draws its bars" },
+  grid: {
+    schema: "Grid",
+    read: async () => {
+      const grid = await ask<Grid>(grids.gridQuery({ project: "alpha", workflow: "daily" }));
+      const [column] = grid.columns;
+      expect(grid.rows).toEqual(["extract", "load"]);
+      expect(column && grid.rows.map((_, row) => cellState(grid, column, row))).toEqual(["running", "waiting"]);
+      for (const state of Object.values(grid.words)) expect(isKnown(state), `the console has no look for the state ${state}`).toBe(true);
+    },
+  },
+  task_history: {
+    schema: "ListTaskRun",
+    read: async () => states(await ask<{ state: string }[]>(grids.historyQuery({ project: "alpha", workflow: "daily" }, "extract"))),
+  },
   neighbours: { schema: "Neighbours", unread: "read where an instance steps to the one before" },
   values: { schema: "ListValue", unread: "read where an instance shows its parameters" },
   draft: { schema: "Draft", unread: "read by the editor's own server, which its tests run" },
@@ -235,7 +383,7 @@ const entries: Record<string, Entry> = {
         parts: [{ workflow: "daily", left_out: [] }],
       }),
   },
-  schedule_preview: { schema: "CronPreview", unread: "cron expressions are previewed by the command line" },
+  schedule_preview: { schema: "CronPreview", unread: "read where a timer says its cron in words" },
   calendar: { schema: "Calendar", status: 201, unread: "calendars are made by the command line" },
   schedule: {
     schema: "ScheduleDetail",
@@ -263,6 +411,20 @@ const entries: Record<string, Entry> = {
     schema: "ListFire",
     read: async () => expect(await ask(schedules.firesQuery(once, "", ""))).toMatchObject({ items: [] }),
   },
+  schedule_heat: {
+    schema: "ScheduleHeat",
+    read: async () => {
+      const heat = await ask<{ days: { fires: number[] }[] }>(schedules.heatQuery({ timezone: "Europe/Berlin" }, ""));
+      expect(fullest(heat.days.map((d) => d.fires))).toEqual([{ row: 1, column: 5, n: 1 }]);
+    },
+  },
+  schedule_hour: {
+    schema: "ListHourSchedule",
+    read: async () =>
+      expect(await ask(schedules.hourQuery({ timezone: "Europe/Berlin" }, "2040-01-02", 5))).toMatchObject({
+        items: [{ name: "once", fires: 1 }],
+      }),
+  },
   schedule_fire_days: {
     schema: "FireDays",
     read: async () => expect(await ask(schedules.fireDaysQuery(once, "", ""))).toMatchObject({ timezone: "Europe/Berlin", days: [] }),
@@ -273,7 +435,17 @@ const entries: Record<string, Entry> = {
   },
   schedule_explain: {
     schema: "Explanation",
-    unread: "the pages say why a schedule does not fire by the schedule itself",
+    read: async () =>
+      expect(scheduleSays(await ask(schedules.explainScheduleQuery(once)))).toMatchObject({ key: "fires", at: expect.any(String) }),
+  },
+  schedule_fires_run: {
+    schema: "RanFiresBody",
+    status: 202,
+    read: async () => expect(await schedules.runFires(once, [])).toMatchObject({ fires: [], left_out: [expect.any(String)] }),
+  },
+  schedule_codes: {
+    schema: { kind: "list", of: { kind: "plain", name: "string" } },
+    unread: "the words of every code are tested with the sentences",
   },
   schedule_wrong: {
     schema: "Problem",
@@ -284,6 +456,45 @@ const entries: Record<string, Entry> = {
         status: 422,
         fields: [{ field: "timezone" }, { field: "cron", column: 1 }, { field: "params.nights" }],
       });
+    },
+  },
+  trial: {
+    schema: "Trial",
+    read: async () =>
+      expect(await trials.tryOut({ project: "alpha", text: "", cases: "" })).toMatchObject({
+        passed: 1,
+        failed: 1,
+        cases: [{ passed: true }, { passed: false, failures: [{ line: 5 }, { line: 5 }] }],
+      }),
+  },
+  cases_none: {
+    schema: "Cases",
+    read: async () => expect(await ask(trials.casesQuery("alpha", "daily"))).toEqual({ text: "", revision: 0 }),
+  },
+  cases: {
+    schema: "Cases",
+    read: async () => expect(await trials.saveCases({ project: "alpha", workflow: "daily" }, "", 0)).toMatchObject({ revision: 1 }),
+  },
+  cases_stale: {
+    schema: "Problem",
+    status: 412,
+    read: async () =>
+      expect(await trials.saveCases({ project: "alpha", workflow: "daily" }, "", 0).catch((e: unknown) => e)).toMatchObject({
+        status: 412,
+        fields: [{ field: "revision", code: "stale" }],
+      }),
+  },
+  waiters: { schema: "WaiterList", read: async () => expect(await ask(abouts.waitersQuery("1"))).toEqual({ items: [], cut: false }) },
+  trial_wrong: {
+    schema: "Trial",
+    read: async () =>
+      expect(await trials.tryOut({ project: "alpha", text: "", cases: "" })).toMatchObject({ cases_errors: [{ line: 2 }, {}], cases: [] }),
+  },
+  dates: {
+    schema: "DateList",
+    read: async () => {
+      const { items } = await ask<{ items: { name: string; intervals: unknown[] }[] }>(choices.datesQuery("", "Europe/Berlin"));
+      expect(items.find((d) => d.name === "lastWeek")?.intervals).toHaveLength(7);
     },
   },
   diff: { schema: "Diff", unread: "read where the editor compares versions" },

@@ -69,6 +69,21 @@ export function elseOf({ fields }: Pick<Task, "fields">): string[] | undefined {
   return Array.isArray(fields.else) ? namesIn(fields.else) : undefined;
 }
 
+/** BranchKey is a branch that an edge leads out of: a case by its index, else, or "any" where it leads on in any case. */
+export type BranchKey = number | "else" | "any";
+
+/** isBranching tells whether the edges out of a task may lead into branches. */
+export function isBranching({ type }: Pick<Task, "type">): boolean {
+  return type === "switch" || type === "conditions";
+}
+
+/** branchesTo tells in which branches of a task another one stands; "any" where in none. */
+export function branchesTo(task: Pick<Task, "fields">, to: string): BranchKey[] {
+  const cases = casesOf(task).flatMap(({ then }, i): BranchKey[] => (then.includes(to) ? [i] : []));
+  const all: BranchKey[] = elseOf(task)?.includes(to) ? [...cases, "else"] : cases;
+  return all.length > 0 ? all : ["any"];
+}
+
 /** branchNames returns all tasks that stand in a branch of a task. */
 export function branchNames(task: Pick<Task, "fields">): string[] {
   return [...casesOf(task).flatMap((c) => c.then), ...(elseOf(task) ?? [])];

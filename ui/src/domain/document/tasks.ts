@@ -173,6 +173,11 @@ export function removeEdge(reading: Reading, from: string, to: string): Edit {
   });
 }
 
+/** leaveBranches takes to out of all branches of from; the edge between them stays. */
+export function leaveBranches(reading: Reading, from: string, to: string): Edit {
+  return onGood(reading, (good) => done(followBranch(good, from, to)));
+}
+
 /** insertOnEdge adds a task between two: it needs from, and to needs it in from's place. */
 export function insertOnEdge(reading: Reading, from: string, to: string, fields: Fields): Edit {
   return onGood(reading, (good) => {

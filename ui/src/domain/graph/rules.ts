@@ -2,7 +2,7 @@
 // branches, and marks on the nodes.
 
 import { casesOf, elseOf } from "../document/branches";
-import { type Task, word } from "../document/read";
+import { isFields, type Task, word } from "../document/read";
 import { edgeId } from "./model";
 
 /** Branch is what leads along an edge: cases by their numbers from 1, and else. */
@@ -21,6 +21,8 @@ export interface Rules {
   readonly gates: ReadonlyMap<string, string>;
   /** The tasks that come last. */
   readonly last: ReadonlySet<string>;
+  /** By task: the type of what undoes it. */
+  readonly undone: ReadonlyMap<string, string>;
 }
 
 /** rulesOf reads the rules of tasks. */
@@ -28,13 +30,16 @@ export function rulesOf(tasks: readonly Task[]): Rules {
   const branches = new Map<string, Branch>();
   const gates = new Map<string, string>();
   const last = new Set<string>();
+  const undone = new Map<string, string>();
   for (const task of tasks) {
     if (task.finally) last.add(task.name);
+    const undo = task.fields.compensate;
+    if (isFields(undo)) undone.set(task.name, word(undo.type) || "?");
     const gate = gateOf(task);
     if (gate !== "") gates.set(task.name, gate);
     for (const [to, branch] of branchesOf(task)) branches.set(edgeId(task.name, to), branch);
   }
-  return { branches, gates, last };
+  return { branches, gates, last, undone };
 }
 
 function gateOf({ fields }: Task): string {

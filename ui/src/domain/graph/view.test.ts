@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defaults, layoutAll, type Points } from "./layout";
-import { beside, centre, fitAll, near, opening, readable, sees } from "./view";
+import { beside, centre, fitAll, near, nudged, opening, readable, sees } from "./view";
 import { Walker } from "./walk";
 
 const { size } = defaults;
@@ -83,4 +83,23 @@ it("a task is beside the screen up to one screen away, on every side", () => {
     { x: 0, y: -700 },
   ])
     expect(beside(camera, p, size, box)).toBe(false);
+});
+
+it("the camera moves as little as it takes for a task to be on the screen, and not at all for one that is well within", () => {
+  const room = { width: 1000, height: 500 };
+  const camera = { x: 0, y: 0, zoom: 1 };
+  expect(nudged(camera, { x: 400, y: 220 }, size, room)).toEqual(camera);
+  for (const p of [
+    { x: 950, y: 220 },
+    { x: -150, y: 220 },
+    { x: 400, y: 480 },
+    { x: 400, y: -300 },
+  ]) {
+    const moved = nudged(camera, p, size, room);
+    expect(sees(moved, p, size, room)).toBe(true);
+    expect(Number(moved.x !== 0) + Number(moved.y !== 0)).toBe(1);
+    expect(Math.abs(moved.x) + Math.abs(moved.y)).toBeLessThan(600);
+  }
+  // In a box that is smaller than a node it is centred.
+  expect(nudged(camera, { x: 400, y: 220 }, size, { width: 100, height: 40 }).x).toBe(-450);
 });

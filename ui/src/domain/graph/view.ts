@@ -68,6 +68,22 @@ export function sees(camera: Camera, point: Point, size: Size, box: Size): boole
   return left >= 0 && top >= 0 && left + size.width * camera.zoom <= box.width && top + size.height * camera.zoom <= box.height;
 }
 
+/** nudged moves the camera as little as it takes for a node to be on the screen, with some of what surrounds it. */
+export function nudged(camera: Camera, point: Point, size: Size, box: Size): Camera {
+  const by = (start: number, length: number, room: number) => {
+    if (length > room) return (room - length) / 2 - start;
+    const keep = Math.min((room - length) / 2, room / 5);
+    if (start < keep) return keep - start;
+    return Math.min(0, room - keep - start - length);
+  };
+  const { zoom } = camera;
+  return {
+    x: camera.x + by(point.x * zoom + camera.x, size.width * zoom, box.width),
+    y: camera.y + by(point.y * zoom + camera.y, size.height * zoom, box.height),
+    zoom,
+  };
+}
+
 /** beside says whether a node is on the screen or on one next to it. */
 export function beside(camera: Camera, point: Point, size: Size, box: Size): boolean {
   const { width, height } = box;

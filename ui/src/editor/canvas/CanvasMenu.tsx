@@ -47,6 +47,7 @@ export function CanvasMenu({ layer, at, acts, locked, onOpenForm, onFit }: Props
         ]}
         {on.kind === "edge" && [
           item(t("canvas.menuInsert"), "", () => acts.open({ kind: "types", screen, added: { edge: on.edge } })),
+          acts.branches(on.edge.from) && item(t("canvas.menuBranch"), "", () => acts.askBranch(on.edge)),
           item(t("canvas.menuRemoveEdge"), "Del", () => acts.disconnect([on.edge])),
         ]}
         {on.kind === "ground" && [

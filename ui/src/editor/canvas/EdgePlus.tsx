@@ -28,6 +28,7 @@ export function EdgePlus({ edge, points, onPlus, onEnter, onLeave }: Props) {
       type="button"
       tabIndex={-1}
       className="edge-plus nopan nodrag"
+      data-id={edge}
       style={{ transform: `translate(${x - 12}px, ${y - 12}px)` }}
       aria-label={words}
       title={words}

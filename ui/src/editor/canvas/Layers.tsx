@@ -1,5 +1,6 @@
 import { type RefObject, useMemo } from "react";
 import { useStore } from "zustand";
+import { type BranchKey, branchesTo, casesOf } from "../../domain/document/branches";
 import type { Point } from "../../domain/graph/layout";
 import { illegalTargets } from "../../domain/graph/model";
 import { FindTask } from "../../graph/FindTask";
@@ -9,6 +10,7 @@ import { useDoc } from "../context";
 import { useTaskTypes } from "../taskTypes";
 import type { Acts } from "./acts";
 import { CanvasMenu } from "./CanvasMenu";
+import { endsOf } from "./nodes";
 import { type Choice, PickList } from "./PickList";
 import type { CanvasStore, Layer } from "./ui";
 
@@ -36,6 +38,8 @@ export function Layers(props: Props) {
       return <Connect acts={acts} layer={layer} at={at} />;
     case "edges":
       return <Edges acts={acts} layer={layer} at={at} />;
+    case "branch":
+      return <Branches acts={acts} layer={layer} at={at} />;
     case "menu":
       return <CanvasMenu layer={layer} at={at} acts={acts} locked={props.locked} onFit={props.onFit} onOpenForm={props.onOpenForm} />;
   }
@@ -87,7 +91,7 @@ function Connect({ acts, layer: { from }, at }: ListProps<"connect">) {
       at={at}
       onPick={(to) => {
         acts.connect(from, to);
-        acts.refocus();
+        if (!acts.branches(from)) acts.refocus();
       }}
       onClose={() => acts.close()}
     />
@@ -103,15 +107,53 @@ function Edges({ acts, layer: { of }, at }: ListProps<"edges">) {
     return [
       ...into.map((from): Choice => ({ value: `${from}>${of}`, label: `${from} → ${of}`, hint: t("canvas.edgeRemove") })),
       ...out.map((to): Choice => ({ value: `${of}>${to}`, label: `${of} → ${to}`, hint: t("canvas.edgeRemove") })),
+      // Names have no equals sign: what begins with one asks for the branch of its edge.
+      ...[...into.map((from) => ({ from, to: of })), ...out.map((to) => ({ from: of, to }))]
+        .filter(({ from }) => acts.branches(from))
+        .map(({ from, to }): Choice => ({ value: `=${from}>${to}`, label: `${from} → ${to}`, hint: t("canvas.edgeBranch") })),
     ];
-  }, [tasks, of, t]);
+  }, [tasks, of, t, acts]);
   return (
     <PickList
       label={t("canvas.pickEdge", { task: of })}
       choices={choices}
       at={at}
       onPick={(id) => {
+        if (id.startsWith("=")) return acts.askBranch(endsOf(id.slice(1)));
         acts.disconnectById(id);
+        acts.refocus();
+      }}
+      onClose={() => acts.close()}
+    />
+  );
+}
+
+function Branches({ acts, layer: { edge }, at }: ListProps<"branch">) {
+  const { t } = useSay();
+  const tasks = useDoc((s) => s.reading.model.tasks);
+  const choices = useMemo(() => {
+    const task = tasks.find((x) => x.name === edge.from);
+    if (!task) return [];
+    const now = branchesTo(task, edge.to);
+    const drawn = tasks.find((x) => x.name === edge.to)?.needs.includes(edge.from);
+    const row = (key: BranchKey, label: string, words: string): Choice => ({
+      value: String(key),
+      label,
+      hint: drawn && now.includes(key) ? t("canvas.branchNow") : words,
+    });
+    return [
+      ...casesOf(task).map(({ when }, i) => row(i, t("form.cases.one", { n: i + 1 }), when)),
+      row("else", t("canvas.branchElse"), t("canvas.branchElseNote")),
+      row("any", t("canvas.branchAny"), t("canvas.branchAnyNote")),
+    ];
+  }, [tasks, edge, t]);
+  return (
+    <PickList
+      label={t("canvas.pickBranch", { ...edge })}
+      choices={choices}
+      at={at}
+      onPick={(key) => {
+        acts.branch(edge, key === "else" || key === "any" ? key : Number(key));
         acts.refocus();
       }}
       onClose={() => acts.close()}

@@ -21,6 +21,7 @@ export const TaskNode = memo(
         note={illegal && <span className="node-why">{t(why[illegal])}</span>}
         gate={data.gate}
         last={data.last}
+        undone={data.undone}
         badge={problems > 0 ? <span className="node-problems num">{problems}</span> : undefined}
       >
         {/* Points without a size, where lines begin and end; what the hand takes is around the first of them. */}

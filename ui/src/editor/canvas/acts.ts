@@ -1,8 +1,10 @@
 // What a person can do on the canvas, by mouse, key or menu alike: commands with the places that
 // belong to them, and the words that tell what was done.
 
+import { type BranchKey, isBranching } from "../../domain/document/branches";
 import type { Task } from "../../domain/document/read";
 import { type Direction, defaults, layoutAll, type Point, type Points, placeNew, towards } from "../../domain/graph/layout";
+import { illegalTargets } from "../../domain/graph/model";
 import type { Moves, Place } from "../../domain/history/history";
 import { layoutInWorker } from "../../graph/layoutClient";
 import type { Say } from "../../i18n";
@@ -107,7 +109,29 @@ export class Acts {
       needs.length > 0
         ? t("canvas.saidAddedAfter", { task: name ?? "", needs: needs.join(", ") })
         : t("canvas.saidAdded", { task: name ?? "" });
-    this.did(name !== undefined, words, name);
+    const asks = name !== undefined ? needs.find((n) => this.branches(n)) : undefined;
+    this.did(name !== undefined, words, asks === undefined ? name : undefined);
+    if (asks !== undefined && name !== undefined) this.askBranch({ from: asks, to: name });
+  }
+
+  /** branches tells whether an edge out of a task wants to know of which of its branches. */
+  branches(task: string): boolean {
+    return this.tasks.some((t) => t.name === task && isBranching(t));
+  }
+
+  /** askBranch lets a person say out of which branch an edge leads; one that is not there yet is drawn with the answer. */
+  askBranch(edge: Edge): void {
+    if (!this.may()) return;
+    // After what was done is drawn: a new task has its place by then.
+    requestAnimationFrame(() => this.open({ kind: "branch", screen: this.now().screenOf(edge.from), edge }));
+  }
+
+  branch(edge: Edge, key: BranchKey): void {
+    this.ui.setState({ layer: undefined });
+    if (!this.may()) return;
+    const { t } = this.now();
+    const name = key === "any" ? t("canvas.branchAny") : key === "else" ? t("canvas.branchElse") : t("form.cases.one", { n: key + 1 });
+    this.did(commands.branch(this.doc, edge, key), t("canvas.saidBranch", { ...edge, branch: name }));
   }
 
   private placeAfter(needs: readonly string[]): Place {
@@ -133,13 +157,18 @@ export class Acts {
   connect(from: string, to: string): void {
     this.ui.setState({ layer: undefined });
     if (!this.may()) return;
-    this.did(commands.connect(this.doc, from, to), this.now().t("canvas.saidConnected", { from, to }));
+    // What cannot be drawn is refused before anything is asked.
+    const legal = !illegalTargets(this.tasks, from).has(to);
+    if (legal && this.branches(from)) this.askBranch({ from, to });
+    else this.did(commands.connect(this.doc, from, to), this.now().t("canvas.saidConnected", { from, to }));
   }
 
   reconnect(edge: Edge, end: Partial<Edge>): void {
     if (!this.may() || (end.from ?? edge.from) + end.to === edge.from + edge.to) return;
     const next = { ...edge, ...end };
-    this.did(commands.reconnect(this.doc, edge, end), this.now().t("canvas.saidConnected", next));
+    const ok = commands.reconnect(this.doc, edge, end);
+    this.did(ok, this.now().t("canvas.saidConnected", next));
+    if (ok && next.from !== edge.from && this.branches(next.from)) this.askBranch(next);
   }
 
   disconnect(edges: readonly Edge[]): void {

@@ -21,6 +21,8 @@ export type NodeData = Record<string, unknown> & {
   state: string | undefined;
   gate: string | undefined;
   last: boolean;
+  /** The type of what undoes it. */
+  undone: string | undefined;
 };
 
 /** CanvasNode is a task on the canvas; its size and the ends of its edges are given, nothing is measured. */
@@ -68,6 +70,7 @@ export class NodeCache {
         state: look.states && (look.states.get(task.name) ?? ""),
         gate: look.rules.gates.get(task.name),
         last: task.finally,
+        undone: look.rules.undone.get(task.name),
       };
       const old = this.kept.get(task.name);
       const selected = look.chosen.has(task.name);
@@ -124,7 +127,8 @@ function sameData(a: NodeData, b: NodeData): boolean {
     a.locked === b.locked &&
     a.state === b.state &&
     a.gate === b.gate &&
-    a.last === b.last
+    a.last === b.last &&
+    a.undone === b.undone
   );
 }
 

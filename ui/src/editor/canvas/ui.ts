@@ -19,6 +19,7 @@ export type Layer =
   | { readonly kind: "types"; readonly screen: Point; readonly added: Added }
   | { readonly kind: "connect"; readonly screen: Point; readonly from: string }
   | { readonly kind: "edges"; readonly screen: Point; readonly of: string }
+  | { readonly kind: "branch"; readonly screen: Point; readonly edge: Edge }
   | { readonly kind: "menu"; readonly screen: Point; readonly on: Target }
   | { readonly kind: "find" };
 

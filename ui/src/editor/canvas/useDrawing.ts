@@ -40,6 +40,8 @@ export function useDrawing({ ui, points, shown, direction, locked }: Props) {
       if (state !== undefined) parts.push(state ? word(t, "state", state) : t("state.outside"));
       if (count > 0) parts.push(t("canvas.problems", { count }));
       parts.push(...ruleWords(t, task, rules));
+      const undo = rules.undone.get(task.name);
+      if (undo !== undefined) parts.push(t("graph.undoneBy", { type: undo }));
       return parts.join(", ");
     },
     [t, rules],
@@ -83,7 +85,7 @@ function useRules(tasks: readonly Task[]): Rules {
   const kept = useRef<{ written: string; rules: Rules }>(undefined);
   return useMemo(() => {
     const rules = rulesOf(tasks);
-    const written = JSON.stringify([[...rules.branches], [...rules.gates], [...rules.last]]);
+    const written = JSON.stringify([[...rules.branches], [...rules.gates], [...rules.last], [...rules.undone]]);
     if (kept.current?.written !== written) kept.current = { written, rules };
     return kept.current.rules;
   }, [tasks]);

@@ -216,7 +216,8 @@ function asked(
 ): { on: Target; screen: Point } {
   const screen = { x: event.clientX, y: event.clientY };
   const node = at.closest(".react-flow__node")?.getAttribute("data-id");
-  const edge = at.closest(".react-flow__edge")?.getAttribute("data-id");
+  // The button in the middle of an edge lies over the edge's own words.
+  const edge = at.closest(".react-flow__edge, .edge-plus")?.getAttribute("data-id");
   if (node) return { on: { kind: "task", task: node }, screen };
   if (edge) return { on: { kind: "edge", edge: endsOf(edge) }, screen };
   if (event.button !== 2 && chosen !== undefined) return { on: { kind: "task", task: chosen }, screen };

@@ -1,8 +1,9 @@
 import "./code.css";
-import { ActionIcon, Modal } from "@mantine/core";
+import { ActionIcon } from "@mantine/core";
 import { Maximize2 } from "lucide-react";
 import { lazy, Suspense, useRef, useState } from "react";
 import { useSay } from "../../i18n";
+import { Modal } from "../../parts/layers";
 import type { CodeFieldProps } from "./props";
 
 export type { Language } from "./languages";

@@ -48,7 +48,7 @@ export default function FieldEditor(props: Props) {
         doc: normal(value),
         selection: begin === undefined ? undefined : { anchor: new Breaks(value).toNormal(begin) },
         extensions: [
-          base(doc && { undo: () => doc.undo(), redo: () => doc.redo() }),
+          base(latest.current.steps ?? (doc && { undo: () => doc.undo(), redo: () => doc.redo() })),
           EditorView.lineWrapping,
           lintGutter(),
           autocompletion({ override: [completeNames(() => latest.current.names ?? [])], icons: false }),
@@ -62,7 +62,10 @@ export default function FieldEditor(props: Props) {
       }),
     });
     view.current = one;
-    if (begin !== undefined) one.focus();
+    if (begin !== undefined) {
+      one.focus();
+      one.dispatch({ effects: EditorView.scrollIntoView(one.state.selection.main, { y: "center" }) });
+    }
     return () => one.destroy();
   }, []);
 

@@ -19,6 +19,8 @@ export interface CodeFieldProps {
   readonly description?: string;
   readonly required?: boolean;
   readonly readOnly?: boolean;
+  /** steps take undo and redo where the text is no part of the document around it. */
+  readonly steps?: { readonly undo: () => void; readonly redo: () => void };
   /** onBlur seals the step of the history, where the caller wants that. */
   readonly onBlur?: () => void;
 }

@@ -1,4 +1,5 @@
 import { ChevronDown, ChevronRight } from "lucide-react";
+import { lazy, Suspense } from "react";
 import type { TaskType } from "../../api/client";
 import { fieldOf } from "../../domain/document/path";
 import { isFields, type Task } from "../../domain/document/read";
@@ -19,6 +20,8 @@ import type { Field } from "./schema";
 import type { Target } from "./target";
 import { wrong } from "./values";
 import { useFieldWords } from "./words";
+
+const Special = lazy(() => import("./controls/Special").then((m) => ({ default: m.Special })));
 
 interface Props {
   fields: readonly Field[];
@@ -106,6 +109,15 @@ function FieldOf({ field, target, task, types, open }: OneProps) {
       return mapLike(target, field) ? <ParamsControl field={field} target={target} /> : <YamlOnly field={field} target={target} />;
     case "group":
       return mapLike(target, field) ? <Group field={field} target={target} open={open} /> : <YamlOnly field={field} target={target} />;
+    case "named":
+    case "task_group":
+    case "dependency":
+    case "over":
+      return (
+        <Suspense fallback={<div className="fr" />}>
+          <Special field={field} target={target} />
+        </Suspense>
+      );
     case "yaml":
       return <YamlOnly field={field} target={target} />;
   }

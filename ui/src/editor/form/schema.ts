@@ -25,6 +25,10 @@ export type Control =
   | "map"
   | "params"
   | "group"
+  | "named"
+  | "task_group"
+  | "dependency"
+  | "over"
   | "yaml";
 
 /** Field is one key of the text as a form shows it. */
@@ -126,7 +130,10 @@ const byEditor: Readonly<Record<string, Control>> = {
   text: "text",
   url: "line",
   worker_group: "line",
-  task_group: "line",
+  task_group: "task_group",
+  project: "named",
+  workflow: "named",
+  dependency: "dependency",
 };
 
 function controlOf(key: string, schema: Schema, at: Path): Control {
@@ -136,6 +143,7 @@ function controlOf(key: string, schema: Schema, at: Path): Control {
   if (at.length === 0 && key === "needs") return "needs";
   // The schemas have no sign of their own for expressions.
   if (at.length === 0 && key === "join" && schema.type === "string") return "join";
+  if (at.length === 0 && key === "over") return "over";
   if (key === "when" && schema.type === "string") return "condition";
   if (typeof editor === "string") {
     if (editor.startsWith("script")) return "script";

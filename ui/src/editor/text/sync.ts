@@ -56,6 +56,9 @@ function marked(view: EditorView): DecorationSet {
   return out.finish();
 }
 
+/** tries is in how many frames the chosen task is brought into sight: a second, on a machine that keeps up. */
+const tries = 60;
+
 /** Sync keeps one editor and one document in step. */
 export class Sync {
   private view: EditorView | undefined;
@@ -65,6 +68,8 @@ export class Sync {
   private shown: DocumentState["problems"] | undefined;
   // Set while the document takes what came from here.
   private own = false;
+  // The next try to bring the chosen task into sight, until the person goes elsewhere.
+  private frame = 0;
 
   constructor(
     private readonly doc: Document,
@@ -86,10 +91,9 @@ export class Sync {
     this.mark(false);
     this.diagnose();
     const end = this.doc.store.subscribe((_, before) => this.changed(before));
-    // An editor that has not been measured does not know how far to scroll.
-    const measured = requestAnimationFrame(() => this.mark(true));
+    this.reach(tries);
     return () => {
-      cancelAnimationFrame(measured);
+      cancelAnimationFrame(this.frame);
       end();
       this.view = undefined;
     };
@@ -120,8 +124,28 @@ export class Sync {
     return Math.min(this.breaks.toNormal(offset), this.view?.state.doc.length ?? 0);
   }
 
+  // An editor without a height yet, or whose document is still being read, does not know how far to scroll, and one that was
+  // laid out anew meanwhile has scrolled wrongly: it is looked at again in each of the next frames.
+  private reach(left: number): void {
+    this.frame = requestAnimationFrame(() => {
+      const read = this.doc.state.settled && (this.view?.scrollDOM.clientHeight ?? 0) > 0;
+      if (left === 0 || (read && this.inSight())) return;
+      if (read) this.mark(true);
+      this.reach(read ? left - 1 : left);
+    });
+  }
+
+  private inSight(): boolean {
+    const first = this.spans()[0];
+    if (!this.view || !first) return true;
+    const at = this.view.coordsAtPos(first.from);
+    const frame = this.view.scrollDOM.getBoundingClientRect();
+    return at !== null && at.top >= frame.top && at.bottom <= frame.bottom;
+  }
+
   private updated(u: ViewUpdate): void {
     if (u.transactions.some((tr) => tr.annotation(outside))) return;
+    if (u.docChanged || u.selectionSet) cancelAnimationFrame(this.frame);
     const { anchor, head } = u.state.selection.main;
     if (u.docChanged) {
       const { text } = this.doc.state.history;
@@ -213,11 +237,16 @@ export class Sync {
     this.lines = new TaskLines(reading);
   }
 
-  private mark(scroll: boolean): void {
-    const { settled, reading, history } = this.doc.state;
-    if (!settled || !reading.good || !this.view) return;
+  // The lines of the chosen tasks, as the editor counts.
+  private spans(): Span[] {
     this.refresh();
-    const spans = this.lines.of(history.selection.tasks).map((s) => ({ from: this.inView(s.from), to: this.inView(s.to) }));
+    return this.lines.of(this.doc.state.history.selection.tasks).map((s) => ({ from: this.inView(s.from), to: this.inView(s.to) }));
+  }
+
+  private mark(scroll: boolean): void {
+    const { settled, reading } = this.doc.state;
+    if (!settled || !reading.good || !this.view) return;
+    const spans = this.spans();
     const first = spans[0];
     const effects: StateEffect<unknown>[] = [choose.of(spans)];
     if (scroll && first) effects.push(EditorView.scrollIntoView(first.from, { y: "nearest", yMargin: 48 }));

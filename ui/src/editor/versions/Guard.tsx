@@ -1,8 +1,9 @@
-import { Button, Modal } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useBlocker } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 import { differ } from "../../domain/document/text";
 import { useSay } from "../../i18n";
+import { Modal } from "../../parts/layers";
 import { Ago } from "../../parts/Times";
 import { useDocument } from "../context";
 import { useDirty, useSaving } from "./context";

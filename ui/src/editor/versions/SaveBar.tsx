@@ -65,7 +65,7 @@ export function SaveBar({ origin }: { origin: Origin }) {
       <Guarded why={why ?? (worth ? undefined : t("editor.nothingToSave"))} onClick={() => setAsking(true)}>
         {t("editor.saveVersion")}
       </Guarded>
-      <SaveDialog opened={asking} onClose={() => setAsking(false)} />
+      <SaveDialog origin={origin} opened={asking} onClose={() => setAsking(false)} />
     </span>
   );
 }

@@ -1,16 +1,20 @@
-import { Button, Modal, Switch, Textarea } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { Button, Switch, Textarea } from "@mantine/core";
+import { type FormEvent, lazy, Suspense, useState } from "react";
 import { ApiError } from "../../api/error";
 import { useSay } from "../../i18n";
 import { ErrorView } from "../../parts/ErrorView";
+import { Modal } from "../../parts/layers";
 import { useDoc, useDocument } from "../context";
+import type { Origin } from "../origin";
 import { useSaved, useSaving } from "./context";
+
+const Tried = lazy(() => import("../trial/Tried").then((m) => ({ default: m.Tried })));
 
 /** maxMessage is the longest message of a version, as the server takes it. */
 const maxMessage = 500;
 
 /** SaveDialog saves the next version. What is wrong is refused here already, and a draft is offered instead. */
-export function SaveDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+export function SaveDialog({ origin, opened, onClose }: { origin: Origin; opened: boolean; onClose: () => void }) {
   const { t } = useSay();
   const version = useSaved((s) => s.version);
   return (
@@ -20,12 +24,12 @@ export function SaveDialog({ opened, onClose }: { opened: boolean; onClose: () =
       title={t("editor.saveAs", { version: version + 1 })}
       closeButtonProps={{ "aria-label": t("common.close") }}
     >
-      {opened && <Body onClose={onClose} />}
+      {opened && <Body origin={origin} onClose={onClose} />}
     </Modal>
   );
 }
 
-function Body({ onClose }: { onClose: () => void }) {
+function Body({ origin, onClose }: { origin: Origin; onClose: () => void }) {
   const { t } = useSay();
   const saving = useSaving();
   const doc = useDocument();
@@ -67,6 +71,11 @@ function Body({ onClose }: { onClose: () => void }) {
         checked={publish}
         onChange={(e) => setPublish(e.currentTarget.checked)}
       />
+      {publish && errors === 0 && (
+        <Suspense>
+          <Tried origin={origin} />
+        </Suspense>
+      )}
       {phase.kind === "failed" && <ErrorView error={phase.error} />}
       <div className="dialog-end">
         <Button variant="default" onClick={() => void keepDraft()} loading={phase.kind === "saving"}>

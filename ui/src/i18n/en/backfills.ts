@@ -87,4 +87,7 @@ export const backfills = {
   "backfills.instance": "Instance",
   "backfills.noDates": "No date is in this state.",
   "backfills.changedBy": "changed by {{name}}",
+
+  "backfills.titleOf": "Backfills of {{project}}",
+  "backfills.emptyProject": "One is started on the page of its workflow, under Backfills.",
 } as const;

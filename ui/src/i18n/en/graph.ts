@@ -15,5 +15,8 @@ export const graph = {
   "graph.findNone": "no such task",
   "graph.inBranch": "in the branch of {{task}}: {{branch}}",
   "graph.last": "comes last: it starts once all others have ended",
+  "graph.fan": "{{made}} of {{items}}",
+  "graph.undoing": "Undone after a failure, the latest success first",
+  "graph.undoneBy": "after a failure undone by: {{type}}",
   "graph.findClose": "Close the search",
 } as const;

@@ -199,5 +199,13 @@ export const instances = {
   "why.taskGroupSmall": "{{task}} needs {{weight}} places, and task group {{task_group}} has {{size}} in all",
   "why.taskGroupStopped": "{{task}} waits for task group {{task_group}}, which gives no place: its size is 0",
   "why.holdsTaskGroup": "{{task}} of instance {{instance}} has {{weight}}",
+  "why.dependencyHidden": "it waits for a run in a project that you may not see",
+  "why.dependencySatisfied": "{{what}} has succeeded for {{date}}",
+  "why.dependencyFirstRun": "this is the workflow's first run, so there is no earlier one to wait for",
+  "why.dependencyMissing": "{{what}} has no run from {{begin}} to {{end}}",
+  "why.dependencyRunning": "{{what}} in instance {{instance}}, from {{begin}} to {{end}}, has not ended: it is {{state}}",
+  "why.dependencyFailed": "{{what}} in instance {{instance}}, from {{begin}} to {{end}}, ended as {{state}}",
+  "why.dependencyGone": "{{what}} cannot come: {{gone}}",
+  "why.dependencyHeld": "it waits though that failed, because on_failure is wait",
   "why.workerGone": "worker {{worker}} is not in the registry: it is silent or gone",
 } as const;

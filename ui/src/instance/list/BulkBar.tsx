@@ -1,5 +1,7 @@
 import { Button, Menu } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import { Ellipsis } from "lucide-react";
+import type { Instance } from "../../api/client";
 import type { BulkVerb } from "../../api/commands";
 import { useSay } from "../../i18n";
 import { bulkWord } from "./BulkDialog";
@@ -7,6 +9,7 @@ import type { Choice } from "./choice";
 
 interface Props {
   choice: Choice;
+  two?: readonly [Instance, Instance] | undefined; // where just two rows are chosen: they can be compared
   matching: string; // how many the filter matches, as far as is known
   onAll: () => void;
   onClear: () => void;
@@ -25,7 +28,7 @@ const rest: { verb: BulkVerb; force: boolean }[] = [
 ];
 
 /** BulkBar stands below the list while rows are chosen. */
-export function BulkBar({ choice, matching, onAll, onClear, onVerb }: Props) {
+export function BulkBar({ choice, two, matching, onAll, onClear, onVerb }: Props) {
   const { t } = useSay();
   return (
     <section className="bulk-bar" aria-label={t("instances.chosenBar")}>
@@ -43,6 +46,21 @@ export function BulkBar({ choice, matching, onAll, onClear, onVerb }: Props) {
             {t(bulkWord(v))}
           </Button>
         ))}
+        {two && (
+          <Button
+            variant="default"
+            renderRoot={(props) => (
+              <Link
+                {...props}
+                to="/p/$project/r/$id"
+                params={{ project: two[0].project, id: two[0].id }}
+                search={{ tab: "compare", with: two[1].id }}
+              />
+            )}
+          >
+            {t("compare.chosen")}
+          </Button>
+        )}
         <Menu position="top-end" withInitialFocusPlaceholder={false}>
           <Menu.Target>
             <Button variant="default" aria-label={t("common.more")}>

@@ -1,4 +1,4 @@
-import { Button, Modal, Progress, TextInput } from "@mantine/core";
+import { Button, Progress, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo, useRef, useState } from "react";
@@ -9,6 +9,7 @@ import type { InstanceFilter } from "../../api/queries";
 import { instanceVerbs } from "../../domain/states";
 import { type Sentence, useSay, word } from "../../i18n";
 import { ErrorView } from "../../parts/ErrorView";
+import { Modal } from "../../parts/layers";
 import { StateIcon } from "../../parts/StateIcon";
 import { runBulk, tally } from "./bulk";
 import { maxRows, readAll } from "./Export";

@@ -1,10 +1,10 @@
-import { CloseButton, NumberInput, Select, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
+import { CloseButton, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { countsQuery, projectsQuery, workflowsQuery } from "../../api/queries";
 import { moment } from "../../domain/format";
 import { instanceStates } from "../../domain/states";
 import { useSay, word } from "../../i18n";
+import { FilterText } from "../../parts/FilterText";
 import { StateIcon } from "../../parts/StateIcon";
 import { type InstancesSearch, spans } from "../../search";
 import { useSettings } from "../../settings";
@@ -27,7 +27,6 @@ export function Filters({ search, now, onFilter, onClear }: Props) {
   const projects = useQuery(projectsQuery);
   const workflows = useQuery({ ...workflowsQuery(search.project ?? ""), enabled: search.project !== undefined });
   const counts = useQuery(countsQuery(scopeOf(search, now)));
-  const typed = useDebouncedCallback(onFilter, 300);
   const chosen = search.st?.split(",") ?? [];
   const toggle = (state: string) => {
     const next = chosen.includes(state) ? chosen.filter((s) => s !== state) : [...chosen, state];
@@ -75,26 +74,21 @@ export function Filters({ search, now, onFilter, onClear }: Props) {
           onChange={(v) => onFilter({ span: spans.find((s) => s === v) })}
         />
       )}
-      <NumberInput
-        key={`v${search.v ?? ""}`}
+      <FilterText
         className="narrow"
-        size="xs"
         aria-label={t("runs.version")}
         placeholder={t("runs.version")}
-        defaultValue={search.v === undefined ? "" : Number(search.v)}
-        onChange={(v) => typed({ v: typeof v === "number" && v > 0 ? String(v) : undefined })}
-        min={1}
-        max={999_999_999}
-        allowDecimal={false}
-        hideControls
+        value={search.v ?? ""}
+        onFilter={(v) => onFilter({ v })}
+        clean={(text) => text.replaceAll(/\D|^0+/g, "")}
+        inputMode="numeric"
+        maxLength={9}
       />
-      <TextInput
-        key={`p${search.param ?? ""}`}
+      <FilterText
         aria-label={t("instances.param")}
         placeholder={t("instances.paramHint")}
-        defaultValue={search.param ?? ""}
-        onChange={(e) => typed({ param: e.currentTarget.value || undefined })}
-        maxLength={200}
+        value={search.param ?? ""}
+        onFilter={(param) => onFilter({ param })}
       />
       <Select
         className="narrow"

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/porpoise/porpoise/bench/crowd"
+	"github.com/porpoise/porpoise/bench/figures"
+	"github.com/porpoise/porpoise/bench/site"
+	"github.com/porpoise/porpoise/cmd/porpoise/client"
+	"github.com/porpoise/porpoise/dag"
+)
+
+const (
+	// liveEvery is the time between two starts of the project whose p99 counts.
+	liveEvery = 20 * time.Millisecond
+	// fairBar is how much the p99 may grow beside what another project does.
+	fairBar = 2
+	// loud is that project; noise is its workflow.
+	loud, noise  = "loud", "noise"
+	loudCallers  = 64
+	warmLives    = 50
+	groupWaiting = 5000
+	// backfills of backfillDays days each are a hundred years.
+	backfillYears, backfillParallel = 100, 100
+	yearsPerBackfill                = 25 // one of more would have too many dates
+	// pressureFor is how long starts come in that nothing runs, and pressureBar what the product may have in memory meanwhile.
+	pressureFor     = 20 * time.Second
+	pressureCallers = 500
+	pressureBar     = 512 << 20
+)
+
+// noises are what another project does: prepare comes before anything is measured, settle before what is measured beside it, and
+// meanwhile then goes on until its context ends. Each may be nil.
+type noises struct {
+	prepare           func(*site.Site) error
+	settle, meanwhile func(context.Context, *site.Site) error
+}
+
+// beside measures starts of one project, first alone and then beside another's noises.
+func (m *measure) beside(ctx context.Context, what string, n noises) error {
+	return m.cluster(ctx, site.Options{Masters: 1, Workers: 2, Slots: 16}, func(s *site.Site) error {
+		if err := place(s, "live").Save(ctx, crowd.Chain(1, "noop", ""), nil); err != nil {
+			return err
+		}
+		if _, err := s.Client.PutProject(ctx, loud, "Loud"); err != nil {
+			return err
+		}
+		if err := n.prepare(s); err != nil {
+			return err
+		}
+		c := crowd.Crowd{Site: s, Project: project, Workflow: "live"}
+		if _, err := c.Lives(ctx, warmLives, liveEvery); err != nil {
+			return err
+		}
+		progress("%d starts alone", m.lives)
+		alone, err := c.Lives(ctx, m.lives, liveEvery)
+		if err != nil {
+			return err
+		}
+		if n.settle != nil {
+			if err := n.settle(ctx, s); err != nil {
+				return err
+			}
+		}
+		progress("%d starts beside %s", m.lives, what)
+		within, stop := context.WithCancel(ctx)
+		var going errgroup.Group
+		if n.meanwhile != nil {
+			going.Go(func() error { return n.meanwhile(within, s) })
+		}
+		with, err := c.Lives(ctx, m.lives, liveEvery)
+		stop()
+		if e := going.Wait(); err == nil && !errors.Is(e, context.Canceled) {
+			err = e
+		}
+		if err != nil {
+			return err
+		}
+		m.add(fair("start to end of one noop, p50 / p99, one start each "+liveEvery.String()+", beside another project's "+what, alone, with, fairBar))
+		return nil
+	})
+}
+
+// fair is the row of what was measured alone and with something beside it.
+func fair(what string, alone, with []time.Duration, bar float64) figures.Row {
+	before, after := figures.Quantile(alone, 0.99), figures.Quantile(with, 0.99)
+	ratio := figures.Per(after, before)
+	return figures.Row{
+		What: what, Limit: figures.Milliseconds(figures.Median(alone)) + " / " + figures.Milliseconds(before) + " (alone)",
+		Ours: figures.Milliseconds(figures.Median(with)) + " / " + figures.Milliseconds(after), N: len(with), Ratio: ratio,
+		Bar: fmt.Sprintf("p99 ratio <= %.1f", bar), Missed: ratio > bar, Value: ratio,
+	}
+}
+
+func loudly(s *site.Site) crowd.Place {
+	return crowd.Place{Client: s.Client, Project: loud, Workflow: noise}
+}
+
+// besideFlood lets another project start as fast as it can.
+func (m *measure) besideFlood(ctx context.Context) error {
+	return m.beside(ctx, fmt.Sprintf("flood of starts by %d callers", loudCallers), noises{
+		prepare: func(s *site.Site) error { return loudly(s).Save(ctx, crowd.Chain(1, "noop", ""), nil) },
+		meanwhile: func(ctx context.Context, s *site.Site) error {
+			_, err := crowd.Calls(ctx, loudCallers, func() *crowd.Caller { return crowd.NewStarter(s, loud, noise) }, func(int64) bool { return ctx.Err() == nil })
+			return err
+		},
+	})
+}
+
+// besideGroup lets another project's tasks wait for a task group of one place.
+func (m *measure) besideGroup(ctx context.Context) error {
+	return m.beside(ctx, fmt.Sprintf("%d instances that wait for a full task group", groupWaiting), noises{
+		prepare: func(s *site.Site) error {
+			if _, err := s.Client.PutTaskGroup(ctx, loud, "narrow", client.TaskGroupWish{Size: 1}); err != nil {
+				return err
+			}
+			return loudly(s).Save(ctx, []crowd.Task{{Name: "a", Type: "shell", Script: "sleep 0.05", TaskGroup: "narrow"}}, nil)
+		},
+		settle: func(ctx context.Context, s *site.Site) error {
+			c := crowd.Crowd{Site: s, Project: loud, Workflow: noise, Callers: loudCallers}
+			if _, err := c.Call(ctx, 0, groupWaiting); err != nil {
+				return err
+			}
+			return begun(ctx, s)
+		},
+	})
+}
+
+// begun waits until every start of the other project has been taken by a master.
+func begun(ctx context.Context, s *site.Site) error {
+	for {
+		left, err := s.Client.Instances(ctx, client.Filter{Project: loud, States: []string{string(dag.InstanceSubmitted)}, Limit: 1})
+		if err != nil || len(left) == 0 {
+			return err
+		}
+		if err := crowd.Pause(ctx, time.Second/10); err != nil {
+			return err
+		}
+	}
+}
+
+// besideBackfill lets another project run each day of a hundred years.
+func (m *measure) besideBackfill(ctx context.Context) error {
+	return m.beside(ctx, fmt.Sprintf("backfill of the days of %d years, %d at once", backfillYears, backfillParallel), noises{
+		prepare: func(s *site.Site) error { return loudly(s).Save(ctx, crowd.Chain(1, "noop", ""), nil) },
+		meanwhile: func(ctx context.Context, s *site.Site) error {
+			for year := 0; year < backfillYears; year += yearsPerBackfill {
+				from := time.Date(1971+year, 1, 1, 0, 0, 0, 0, time.UTC)
+				wanted := client.BackfillRequest{
+					From: from.Format(time.DateOnly), To: from.AddDate(yearsPerBackfill, 0, -1).Format(time.DateOnly), Every: "1d", Parallel: backfillParallel / (backfillYears / yearsPerBackfill),
+				}
+				plan, err := s.Client.CreateBackfill(ctx, loud, noise, wanted, true)
+				if err != nil {
+					return err
+				}
+				wanted.Preview = plan.Token
+				if _, err := s.Client.CreateBackfill(ctx, loud, noise, wanted, false); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	})
+}
+
+// pressure starts what nothing runs, as fast as it is taken, and looks at what is answered and at the memory of the product.
+func (m *measure) pressure(ctx context.Context) error {
+	return m.cluster(ctx, site.Options{Masters: 1, Workers: 1}, func(s *site.Site) error {
+		if err := place(s, "stuck").Save(ctx, []crowd.Task{{Name: "a", Type: "noop", Group: "nobody"}}, nil); err != nil {
+			return err
+		}
+		progress("starts that nothing runs, by %d callers for %s", pressureCallers, pressureFor)
+		answers, most, err := press(ctx, s)
+		if err != nil {
+			return err
+		}
+		bare := answers.refused - answers.polite
+		m.add(figures.Row{
+			What: fmt.Sprintf("%d callers start what no worker takes, for %s: taken / refused with Retry-After / refused without", pressureCallers, pressureFor),
+			Ours: fmt.Sprintf("%d / %d / %d", answers.taken, answers.polite, bare), Bar: "0 without", Missed: bare > 0, Value: float64(answers.taken),
+		}, figures.Row{
+			What: "the most that one process of the product had in resident memory meanwhile", Ours: fmt.Sprintf("%d MiB (%s)", most.bytes>>20, most.name),
+			Bar: fmt.Sprintf("<= %d MiB", pressureBar>>20), Missed: most.bytes > pressureBar, Value: float64(most.bytes >> 20),
+		})
+		return nil
+	})
+}

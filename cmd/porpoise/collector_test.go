@@ -1,0 +1,20 @@
+package main
+
+import "testing"
+
+func TestABusyProcessWithASmallHeapGetsRoom(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		live, collections uint64
+		want              int
+	}{
+		{20 << 20, 0, 100}, {20 << 20, 2, 100}, // at rest
+		{20 << 20, 17, 320}, {1 << 20, 50, 400}, // busy
+		{64 << 20, 5, 100}, {400 << 20, 5, 100}, // much in memory
+		{0, 9, 100}, // nothing is known yet
+	} {
+		if got := collectorPercent(c.live, c.collections); got != c.want {
+			t.Errorf("collectorPercent(%d MiB, %d) = %d, want %d", c.live>>20, c.collections, got, c.want)
+		}
+	}
+}

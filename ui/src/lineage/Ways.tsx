@@ -1,0 +1,90 @@
+import { Link } from "@tanstack/react-router";
+import type { Lineage, LineageEdge } from "../api/lineage";
+import { keyOf, waysAt } from "../domain/lineage";
+import { useSay } from "../i18n";
+import { StateIcon, StateWord } from "../parts/StateIcon";
+import { Ago } from "../parts/Times";
+
+type Node = Lineage["workflows"][number];
+
+/** WorkflowLink opens a workflow; the project stands before its name. */
+export function WorkflowLink({ w }: { w: Node }) {
+  return (
+    <Link to="/p/$project/w/$workflow" params={{ project: w.project, workflow: w.workflow }}>
+      <span className="faint">{w.project} / </span>
+      {w.workflow}
+    </Link>
+  );
+}
+
+/** LastOf is what a workflow did last, and when. */
+export function LastOf({ w }: { w: Node }) {
+  const { t } = useSay();
+  if (!w.last) return <span className="faint">{t("lineage.never")}</span>;
+  return (
+    <span className="standings">
+      <Link to="/p/$project/r/$id" params={{ project: w.project, id: w.last.id }}>
+        <StateWord state={w.last.state} size={14} />
+      </Link>
+      <span className="faint">
+        <Ago at={w.last.created_at} />
+      </span>
+    </span>
+  );
+}
+
+/** Chosen is one workflow with what is right above and below it. */
+export function Chosen({ lineage, name, onChoose }: { lineage: Lineage; name: string; onChoose: (name: string) => void }) {
+  const { t } = useSay();
+  const w = lineage.workflows.find((x) => keyOf(x) === name);
+  if (!w) return <p className="faint">{t("lineage.choose")}</p>;
+  const { above, below } = waysAt(lineage, name);
+  return (
+    <div className="stack">
+      <div>
+        <h2>
+          <WorkflowLink w={w} />
+        </h2>
+        <LastOf w={w} />
+      </div>
+      <section>
+        <h3>{t("lineage.upstream", { workflow: w.workflow })}</h3>
+        <Ways lineage={lineage} edges={above} end="from" onChoose={onChoose} />
+      </section>
+      <section>
+        <h3>{t("lineage.downstream", { workflow: w.workflow })}</h3>
+        <Ways lineage={lineage} edges={below} end="to" onChoose={onChoose} />
+      </section>
+    </div>
+  );
+}
+
+interface WaysProps {
+  lineage: Lineage;
+  edges: LineageEdge[];
+  end: "from" | "to";
+  onChoose: (name: string) => void;
+}
+
+function Ways({ lineage, edges, end, onChoose }: WaysProps) {
+  const { t } = useSay();
+  if (edges.length === 0) return <p className="calm">{t("lineage.none")}</p>;
+  return (
+    <ul className="ways">
+      {edges.map((e) => {
+        const w = lineage.workflows[e[end]];
+        return (
+          w && (
+            <li key={`${e.from} ${e.to} ${e.kind} ${e.name}`}>
+              <StateIcon state={w.last?.state ?? "waiting"} size={14} />{" "}
+              <button type="button" className="link" onClick={() => onChoose(keyOf(w))}>
+                {w.project} / {w.workflow}
+              </button>{" "}
+              <span className="faint">{t(`lineage.kind.${e.kind}`, { name: e.name })}</span>
+            </li>
+          )
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,47 @@
+import { type DrawerProps, type ModalProps, Drawer as PlainDrawer, Modal as PlainModal } from "@mantine/core";
+import { useEffect, useRef } from "react";
+
+// Dialogs and drawers, of which Escape closes the one on top alone. The library's own each listen to the window by
+// themselves: one key press closes all of them.
+
+type Layer = { close: () => void; heeds: boolean };
+
+const layers: Layer[] = [];
+
+function press(event: KeyboardEvent): void {
+  const top = layers.at(-1);
+  if (!top?.heeds || event.key !== "Escape" || event.isComposing || event.defaultPrevented) return;
+  const from = event.target instanceof Element ? event.target : undefined;
+  // A list that hangs open from a field, and the palette over all, are layers of their own.
+  if (from?.getAttribute("data-mantine-stop-propagation") === "true" || from?.closest(".mantine-Spotlight-content")) return;
+  // Whatever of the page hears the key later knows that it has done its work.
+  event.preventDefault();
+  top.close();
+}
+
+/** useLayer makes an open dialog the topmost layer, until it is closed. */
+function useLayer(opened: boolean, close: () => void, heeds: boolean): void {
+  const layer = useRef<Layer>({ close, heeds });
+  Object.assign(layer.current, { close, heeds });
+  useEffect(() => {
+    if (!opened) return;
+    const own = layer.current;
+    if (layers.push(own) === 1) window.addEventListener("keydown", press, { capture: true });
+    return () => {
+      layers.splice(layers.indexOf(own), 1);
+      if (layers.length === 0) window.removeEventListener("keydown", press, { capture: true });
+    };
+  }, [opened]);
+}
+
+/** Modal is the library's, and one of the layers. */
+export function Modal({ closeOnEscape = true, ...props }: ModalProps) {
+  useLayer(props.opened, props.onClose, closeOnEscape);
+  return <PlainModal {...props} closeOnEscape={false} />;
+}
+
+/** Drawer is the library's, and one of the layers. */
+export function Drawer({ closeOnEscape = true, ...props }: DrawerProps) {
+  useLayer(props.opened, props.onClose, closeOnEscape);
+  return <PlainDrawer {...props} closeOnEscape={false} />;
+}
