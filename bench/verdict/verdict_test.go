@@ -194,6 +194,32 @@ func TestAClaimIsHeldAgainstItsOwnCommand(t *testing.T) {
 	}
 }
 
+func TestAnInstanceMayBeClaimedAndLetGoByOneCommitBeforeItBegins(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		what    string
+		before  map[string]any
+		promise string
+	}{
+		{"submitted", instanceRow, ""},
+		{"paused already", with(instanceRow, "state", "paused"), "I06"},
+		{"another epoch missed", with(instanceRow, "owner_epoch", -1), "I07"},
+	} {
+		s := good()
+		before := with(c.before, "id", 8)
+		s.write(5000, "apiserver-1", "workflow_instance", nil, with(instanceRow, "id", 8, "trigger_key", "m8"))
+		s.write(5010, "master-1", "workflow_instance", before, with(before, "state", "paused", "round", 1, "owner_epoch", 1, "seq", 3))
+		v := told(t, s)
+		at := slices.IndexFunc(v.Violations, func(v Violation) bool { return v.Promise == "I06" || v.Promise == "I07" })
+		switch {
+		case c.promise == "" && at >= 0:
+			t.Errorf("%s: %+v", c.what, v.Violations)
+		case c.promise != "" && !slices.ContainsFunc(v.Violations, func(v Violation) bool { return v.Promise == c.promise }):
+			t.Errorf("%s: %s is held: %+v", c.what, c.promise, v.Violations)
+		}
+	}
+}
+
 // handOver has the owner give the instance away, and another master write it.
 func (s *story) handOver(next string) {
 	given := with(running, "owner", "master-2:y", "owner_epoch", 2)

@@ -99,9 +99,10 @@ type Intake struct {
 	log  hclog.Logger
 	hint chan struct{}
 	// Run's own:
-	after sql.CommandCursor // whose turn it is
-	full  time.Time         // since when there is no room; zero while there is
-	since []time.Time       // since when each slot is this master's; zero while it is not
+	after  sql.CommandCursor // whose turn it is
+	full   time.Time         // since when there is no room; zero while there is
+	since  []time.Time       // since when each slot is this master's; zero while it is not
+	layout int64             // the epoch of the layout that since was last held against
 
 	taken, lost atomic.Int64 // commands
 
@@ -194,7 +195,7 @@ func (in *Intake) TakeOnce(ctx context.Context) (more bool, err error) {
 			in.Slots.End()
 		}
 	}()
-	in.held(owned)
+	in.held(owned, epoch)
 	limit := min(maxClaim, in.Instances.Room())
 	if limit == 0 {
 		return false, in.lend(ctx, owned)
@@ -237,11 +238,13 @@ func (in *Intake) forgetApart() {
 	clear(in.apart)
 }
 
-// held notes since when each slot is this master's.
-func (in *Intake) held(owned []bool) {
-	if len(in.since) != len(owned) {
+// held notes since when each slot is this master's. Layouts are numbered one by one: where this master has not looked at one
+// of them, a slot may have been another's meanwhile.
+func (in *Intake) held(owned []bool, epoch int64) {
+	if len(in.since) != len(owned) || epoch > in.layout+1 {
 		in.since = make([]time.Time, len(owned))
 	}
+	in.layout = epoch
 	now := in.Now()
 	for slot, mine := range owned {
 		switch {

@@ -410,6 +410,33 @@ func TestACommandOfASlotThatIsHeldBeginsWithItsClaim(t *testing.T) {
 	})
 }
 
+func TestASlotThatMayHaveBeenAnothersMeanwhileIsHeldAnew(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		what   string
+		layout int64
+		begin  bool
+	}{{"the next layout keeps it", 8, true}, {"a layout was not seen", 9, false}} {
+		store := newTable(0)
+		store.epoch = 7
+		drive(t, store, func(in *Intake) {
+			time.Sleep(skew + time.Millisecond)
+			store.mu.Lock()
+			store.epoch = c.layout
+			store.mu.Unlock()
+			store.young(2)
+			in.Hint()
+			synctest.Wait()
+			if begun := store.beginning() != nil; begun != c.begin {
+				t.Errorf("%s: a command that came before begins with its claim: %t, want %t", c.what, begun, c.begin)
+			}
+			if c.begin {
+				store.answer(nil)
+			}
+		})
+	}
+}
+
 func TestWhatDidNotBeginIsClaimedByItselfOrLookedUp(t *testing.T) {
 	t.Parallel()
 	store := newTable(0)
