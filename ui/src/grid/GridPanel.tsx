@@ -15,6 +15,7 @@ import type { WorkflowSearch } from "../searchSchedule";
 import { useSettings } from "../settings";
 import { ChoiceBar } from "./ChoiceBar";
 import "./grid.css";
+import "./signs.css";
 import { GridTable, type Size } from "./GridTable";
 import { sayingOf } from "./looks";
 import { useLiveGrid } from "./useLiveGrid";
