@@ -50,6 +50,10 @@ export const journeys = {
     await line.getByText(/acknowledged by admin .*OPS-7/).waitFor();
     assert.deepEqual(await check(page, "acknowledged"), []);
     if (shots) await page.screenshot({ path: `${out}today-acknowledged-en.png` });
+    // Whoever opens the run is told the same.
+    await line.getByRole("link").first().click();
+    await page.locator(".banner").getByText(/acknowledged by admin .*OPS-7/).waitFor();
+    await page.goBack();
 
     // A colleague with the same list, on a phone and in Chinese, takes it back.
     const { page: other } = await visit(phone(360, "zh-CN"));

@@ -3,9 +3,9 @@ import { type ComponentType, lazy, useState } from "react";
 /**
  * piece is a component whose code is loaded apart, like React's lazy. Where the code is there already, it is drawn at once: lazy
  * waits even then, and React keeps what has waited for another 300 ms behind its fallback, so that a page does not flicker.
- * load begins to load it, and answers when it is there; a route that awaits it never shows the fallback.
+ * load begins to load it, and answers when it is there (undefined: already); a route that awaits it never shows the fallback.
  */
-export function piece<P extends object>(read: () => Promise<ComponentType<P>>): ComponentType<P> & { load: () => Promise<void> } {
+export function piece<P extends object>(read: () => Promise<ComponentType<P>>): ComponentType<P> & { load: () => Promise<void> | undefined } {
   let there: ComponentType<P> | undefined;
   let coming: Promise<ComponentType<P>> | undefined;
   const load = () => {
@@ -28,6 +28,6 @@ export function piece<P extends object>(read: () => Promise<ComponentType<P>>): 
     const [Drawn] = useState<ComponentType<P>>(() => there ?? Late);
     return <Drawn {...props} />;
   }
-  Piece.load = () => load().then(() => undefined);
+  Piece.load = () => (there ? undefined : load().then(() => undefined));
   return Piece;
 }
