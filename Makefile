@@ -153,7 +153,7 @@ chaos: ## Break a whole cluster 1,000 times (an hour and a half; RUNS=seeds, JSO
 SEED ?= 60
 chaos-smoke: ## Break a whole cluster 32 times, in two minutes (SEED=...)
 	@echo "== a cluster of 3 masters, 3 workers, 2 apiservers, 3 etcd and MariaDB is broken 32 times"
-	go run ./bench/chaos -seed $(SEED) -faults 32 -within 120s -rate 1.2 -quiet
+	go run ./bench/chaos -seed $(SEED) -faults 32 -within 120s -quota 2 -rate 1.2 -quiet
 
 crash-matrix: ## End, delay or fail the product at every failpoint, one run each
 	go run ./bench/chaos/matrix
