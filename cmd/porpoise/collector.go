@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
+
+	"github.com/porpoise/porpoise/internal/lean"
 )
 
 const (
@@ -65,7 +67,7 @@ func followHeap(ctx context.Context) {
 			calm = 0
 		}
 		if calm == collectorRest {
-			debug.FreeOSMemory()
+			lean.Rest()
 			metrics.Read(samples[1:])
 			before = samples[1].Value.Uint64() // it was a collection, too
 		}
