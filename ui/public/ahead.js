@@ -17,7 +17,7 @@
     TodayPage: /^$/,
     InstancesPage: /^runs$/,
     InstancePage: /^p\/[^/]+\/r\/([^/]+)$/,
-    WorkflowPage: /^p\/[^/]+\/w\/[^/]+$/,
+    WorkflowPage: /^p\/([^/]+)\/w\/([^/]+)$/,
     GridPanel: /^p\/([^/]+)\/w\/([^/]+)$/,
     SchedulePage: /^p\/([^/]+)\/w\/([^/]+)\/s\/([^/]+)$/,
     EditorPage: /^p\/[^/]+\/w\/[^/]+\/edit$/,
@@ -30,6 +30,7 @@
     const found = address.exec(path);
     if (!found) continue;
     if (page === "InstancePage") ready("preload", `api/v1/instances/${found[1]}/view?drawing=true`, "fetch");
+    if (page === "WorkflowPage") ready("preload", `api/v1/projects/${found[1]}/workflows/${found[2]}`, "fetch");
     if (page === "GridPanel" && !["only", "n", "until"].some((k) => search.has(k)))
       ready("preload", `api/v1/projects/${found[1]}/workflows/${found[2]}/grid?limit=30`, "fetch");
     if (page === "SchedulePage") {

@@ -9,13 +9,15 @@ import {
   redirect,
   stringifySearchWith,
 } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { Suspense, useEffect, useState } from "react";
 import type { Me } from "./api/client";
 import { gridOf, gridQuery } from "./api/grid";
 import { sessionQuery, viewQuery, workflowQuery } from "./api/queries";
 import { scheduleQuery, spanQuery } from "./api/schedules";
+import { GridPanel } from "./grid/panel";
 import { useSay } from "./i18n";
 import { ErrorView } from "./parts/ErrorView";
+import { piece } from "./parts/piece";
 import { editorSearch, instanceSearch, instancesSearch } from "./search";
 import { membersSearch, profileSearch, projectsSearch, workflowsSearch } from "./searchAccount";
 import { approvalsSearch } from "./searchApproval";
@@ -38,8 +40,8 @@ import { SignIn } from "./shell/SignIn";
 import { Waiting } from "./shell/Waiting";
 
 // What is seen once in the life of an account is no part of the shell.
-const SetUp = lazy(() => import("./shell/SetUp").then((m) => ({ default: m.SetUp })));
-const FirstPassword = lazy(() => import("./shell/FirstPassword").then((m) => ({ default: m.FirstPassword })));
+const SetUp = piece(() => import("./shell/SetUp").then((m) => m.SetUp));
+const FirstPassword = piece(() => import("./shell/FirstPassword").then((m) => m.FirstPassword));
 
 /** Root shows the sign-in instead of the page to whoever is not known. */
 function Root() {
@@ -131,9 +133,9 @@ const workflow = createRoute({
   // Asked for while the page's code and the session are still on their way, as an instance is.
   loader: ({ context, params: { project, workflow }, deps }) => {
     void context.client.prefetchQuery(workflowQuery(project, workflow));
-    if (deps.tab !== undefined && deps.tab !== "grid") return;
+    if (deps.tab !== undefined && deps.tab !== "grid") return undefined;
     void context.client.prefetchQuery(gridQuery(gridOf(project, workflow, deps, settings().zone)));
-    void import("./grid/GridPanel");
+    return GridPanel.load();
   },
   component: lazyRouteComponent(() => import("./pages/WorkflowPage"), "WorkflowPage"),
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { bytes, clockTime, duration, exact, moment, relative, shortMoment } from "./format";
 
 describe("duration", () => {
@@ -55,6 +55,27 @@ describe("moment", () => {
     expect(shortMoment(at, at + 1000, "UTC")).toBe("18:04:11");
     expect(shortMoment(at, at + 86_400_000, "UTC")).toBe("03-26 18:04");
   });
+});
+
+describe("the browser's own zone", () => {
+  const before = process.env.TZ;
+  afterAll(() => {
+    process.env.TZ = before;
+  });
+  // Both ways of saying a time: the quick one of the viewer's own zone, and Intl's of the same zone by its name.
+  it.each(["Asia/Shanghai", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia", "America/St_Johns"])(
+    "is said as Intl says it: %s",
+    (zone) => {
+      process.env.TZ = zone;
+      for (const year of [1970, 1999, 2026, 2027, 9998])
+        for (let hour = 0; hour < 366 * 24; hour += 7) {
+          const at = Date.UTC(year, 0, 1, hour, 31, 59, 5);
+          expect(moment(at, "browser", true)).toBe(moment(at, zone, true));
+          if (zone === "Asia/Shanghai") expect(moment(at, "UTC")).toBe(moment(at, "Etc/UTC"));
+        }
+      for (const at of [-1, Date.UTC(12_000, 1, 1)]) expect(moment(at, "UTC")).toBe(moment(at, "Etc/UTC"));
+    },
+  );
 });
 
 describe("an exact duration", () => {

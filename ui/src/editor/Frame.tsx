@@ -1,10 +1,11 @@
 import { ActionIcon, Button, SegmentedControl } from "@mantine/core";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Redo2, Undo2 } from "lucide-react";
-import { lazy, Suspense, useEffect, useMemo } from "react";
+import { Suspense, useEffect, useMemo } from "react";
 import { useSay } from "../i18n";
 import { Crumbs } from "../parts/Crumbs";
 import { SkeletonRows } from "../parts/ErrorView";
+import { piece } from "../parts/piece";
 import { useStay } from "../parts/useStay";
 import { type EditorView, editorViews } from "../search";
 import { useKeys } from "../shell/keys";
@@ -26,7 +27,7 @@ import { RunStrip } from "./versions/run";
 import { SaveBar } from "./versions/SaveBar";
 
 const route = getRouteApi("/p/$project/w/$workflow/edit");
-const TrialPanel = lazy(() => import("./trial/TrialPanel").then((m) => ({ default: m.TrialPanel })));
+const TrialPanel = piece(() => import("./trial/TrialPanel").then((m) => m.TrialPanel));
 const words = { canvas: "editor.canvas", split: "editor.split", text: "editor.text", list: "editor.list" } as const;
 
 /** Frame is the editor's page: head, the views of the document, the form of what is chosen, the problems. */

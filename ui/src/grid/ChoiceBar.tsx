@@ -1,13 +1,14 @@
 import { Button } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import type { GridOf } from "../api/grid";
 import type { Chosen } from "../domain/grid/choice";
 import { useSay } from "../i18n";
 import { Guarded } from "../parts/Guarded";
+import { piece } from "../parts/piece";
 import "../instance/list/list.css";
 
-const CellsDialog = lazy(() => import("./CellsDialog").then((m) => ({ default: m.CellsDialog })));
+const CellsDialog = piece(() => import("./CellsDialog").then((m) => m.CellsDialog));
 
 interface Props {
   of: GridOf;

@@ -3,23 +3,25 @@ import { useDebouncedCallback } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Search } from "lucide-react";
-import { lazy, Suspense, useCallback, useMemo, useState } from "react";
+import { Suspense, useCallback, useMemo, useState } from "react";
 import { type GridOf, gridLimit, gridOf, gridQuery, readOlder } from "../api/grid";
 import { byInstance, type Choice, nothing, type Shown, type Spot } from "../domain/grid/choice";
 import { type Grid, joined } from "../domain/grid/grid";
 import { useSay, word } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
+import { piece } from "../parts/piece";
 import { gridCounts, gridStates } from "../searchGrid";
 import type { WorkflowSearch } from "../searchSchedule";
 import { useSettings } from "../settings";
 import { ChoiceBar } from "./ChoiceBar";
 import "./grid.css";
+import "./signs.css";
 import { GridTable, type Size } from "./GridTable";
 import { sayingOf } from "./looks";
 import { useLiveGrid } from "./useLiveGrid";
 
-const CellPanel = lazy(() => import("./CellPanel").then((m) => ({ default: m.CellPanel })));
-const TaskHistory = lazy(() => import("./TaskHistory").then((m) => ({ default: m.TaskHistory })));
+const CellPanel = piece(() => import("./CellPanel").then((m) => m.CellPanel));
+const TaskHistory = piece(() => import("./TaskHistory").then((m) => m.TaskHistory));
 
 interface Props {
   project: string;

@@ -22,6 +22,7 @@ import { useSettings } from "../settings";
 import { GridRow } from "./GridRow";
 import { classOf, type Saying, triggerOf } from "./looks";
 import { spotId } from "./spot";
+import { useBitmaps } from "./useBitmaps";
 
 /** pitches are how far cells are apart; a cell of the normal size is 16 px and has room of 24 for a finger. */
 export const pitches = { normal: 24, tiny: 12 } as const;
@@ -59,20 +60,23 @@ export function GridTable(props: Props) {
   const pitch = pitches[size];
   const scroller = useRef<HTMLDivElement>(null);
   const { rows, columns, grid } = shown;
-  const vertical = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => pitch, overscan: 6 });
+  const vertical = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => pitch, overscan: 2 });
   const horizontal = useVirtualizer({
     horizontal: true,
     count: columns.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => pitch,
-    overscan: 4,
+    overscan: 2,
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another size has other places
+  const measured = useRef(pitch);
   useEffect(() => {
+    if (measured.current === pitch) return;
+    measured.current = pitch; // another size has other places
     vertical.measure();
     horizontal.measure();
   }, [vertical, horizontal, pitch]);
   useAnchor(scroller, columns, pitch);
+  useBitmaps(scroller);
   const across = horizontal.getVirtualItems();
   const first = across[0]?.index ?? 0;
   const last = across.at(-1)?.index ?? -1;

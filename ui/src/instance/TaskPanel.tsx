@@ -1,12 +1,13 @@
 import { ActionIcon, Button, SegmentedControl } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { X } from "lucide-react";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import type { Attempt, Instance, Task } from "../api/client";
 import { hasAbout, taskVerbs } from "../domain/states";
 import { type Sentence, useSay } from "../i18n";
 import { LogPanel } from "../log/LogPanel";
 import { SkeletonRows } from "../parts/ErrorView";
+import { piece } from "../parts/piece";
 import { StateWord } from "../parts/StateIcon";
 import { type Intent, verbWord } from "../parts/verbs";
 import { type TaskSearch, taskPanels } from "../search";
@@ -41,8 +42,8 @@ const abouts: Partial<Record<string, Sentence>> = {
   dynamic: "about.children",
   dependent: "about.dependent",
 };
-const Attempts = lazy(() => import("./Attempts").then((m) => ({ default: m.Attempts })));
-const About = lazy(() => import("./about/About").then((m) => ({ default: m.About })));
+const Attempts = piece(() => import("./Attempts").then((m) => m.Attempts));
+const About = piece(() => import("./about/About").then((m) => m.About));
 
 /** TaskPanel is one task beside the graph: its log, attempts and values, why it is so, and what can be done. */
 export function TaskPanel({ instance, task, name, attempts, loading, search, set, onShow, onClose, onIntent }: Props) {

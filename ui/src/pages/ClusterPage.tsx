@@ -1,7 +1,7 @@
 import { Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { type Pulse, pulseQuery } from "../api/cluster";
 import { ConfigTab } from "../cluster/ConfigTab";
 import { ClusterDialogs } from "../cluster/Dialogs";
@@ -15,6 +15,7 @@ import { useSay } from "../i18n";
 import { useNow } from "../live/clock";
 import { useLivePulse } from "../live/pulse";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
+import { piece } from "../parts/piece";
 import { Ago } from "../parts/Times";
 import { useStay } from "../parts/useStay";
 import { type ClusterSearch, clusterTabs } from "../searchCluster";
@@ -23,7 +24,7 @@ import "../account/account.css";
 import "../cluster/cluster.css";
 
 const route = getRouteApi("/cluster/$tab");
-const TimersTab = lazy(() => import("../cluster/TimersTab").then((m) => ({ default: m.TimersTab })));
+const TimersTab = piece(() => import("../cluster/TimersTab").then((m) => m.TimersTab));
 
 /** ClusterPage is who is there, who has what, what waits and what went wrong, once a second. */
 export function ClusterPage() {

@@ -1,7 +1,7 @@
 import { Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useCallback, useMemo, useState } from "react";
+import { Suspense, useCallback, useMemo, useState } from "react";
 import type { Instance, InstanceEvent, Task } from "../api/client";
 import { neighboursQuery } from "../api/instances";
 import { attemptsQuery, eventsQuery, graphQuery, instanceQuery, layoutQuery, tasksQuery } from "../api/queries";
@@ -17,6 +17,7 @@ import { Parameters } from "../instance/Parameters";
 import { TaskPanel } from "../instance/TaskPanel";
 import { TaskTable } from "../instance/TaskTable";
 import { Unconfirmed } from "../instance/Unconfirmed";
+import { piece } from "../parts/piece";
 import "../instance/view.css";
 import { useLiveInstance, useLiveItems } from "../live/live";
 import { ActionDialog } from "../parts/ActionDialog";
@@ -27,8 +28,8 @@ import type { Intent } from "../parts/verbs";
 import { type InstanceSearch, type InstanceTab, instanceTabs } from "../search";
 import { useKeys } from "../shell/keys";
 
-const Compare = lazy(() => import("../instance/Compare").then((m) => ({ default: m.Compare })));
-const Related = lazy(() => import("../instance/about/Related").then((m) => ({ default: m.Related })));
+const Compare = piece(() => import("../instance/Compare").then((m) => m.Compare));
+const Related = piece(() => import("../instance/about/Related").then((m) => m.Related));
 const route = getRouteApi("/p/$project/r/$id");
 const words: Record<InstanceTab, Sentence> = {
   graph: "run.graph",

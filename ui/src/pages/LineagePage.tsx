@@ -1,7 +1,7 @@
 import { SegmentedControl, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo } from "react";
+import { Suspense, useMemo } from "react";
 import { useFresh } from "../account/useFresh";
 import { type Lineage, lineageQuery } from "../api/lineage";
 import { projectsQuery } from "../api/queries";
@@ -10,12 +10,13 @@ import { useSay } from "../i18n";
 import { EdgeTable } from "../lineage/EdgeTable";
 import { Chosen } from "../lineage/Ways";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
+import { piece } from "../parts/piece";
 import { useStay } from "../parts/useStay";
 import type { LineageSearch } from "../searchPages";
 import "../account/account.css";
 import "../lineage/lineage.css";
 
-const GraphView = lazy(() => import("../graph/GraphView").then((m) => ({ default: m.GraphView })));
+const GraphView = piece(() => import("../graph/GraphView").then((m) => m.GraphView));
 const route = getRouteApi("/lineage");
 
 /** LineagePage is which workflows wait for which and start which, with what each did last. */

@@ -1,19 +1,21 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Pause, Pencil, Play, Zap } from "lucide-react";
+import { Suspense } from "react";
 import { scheduleQuery } from "../api/schedules";
 import { useSay } from "../i18n";
 import { Crumbs } from "../parts/Crumbs";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { Guarded } from "../parts/Guarded";
+import { piece } from "../parts/piece";
 import { RowMenu } from "../parts/RowMenu";
 import { Ago } from "../parts/Times";
+import { useOnce } from "../parts/useOnce";
 import { useStay } from "../parts/useStay";
-import { ScheduleActs, useResume } from "../schedule/Acts";
-import { DayDrawer } from "../schedule/DayDrawer";
 import { Ledger } from "../schedule/Ledger";
 import { FireLines } from "../schedule/NextFires";
 import { NextFire, Standing } from "../schedule/ScheduleTable";
+import { useResume } from "../schedule/useResume";
 import { ScheduleWhy } from "../schedule/Why";
 import { Outcome, whenWords } from "../schedule/words";
 import type { ScheduleSearch } from "../searchSchedule";
@@ -21,6 +23,9 @@ import { useWhyNot } from "../shell/me";
 import "../account/account.css";
 import "../schedule/schedule.css";
 
+// The calendar is what the page is opened for: what asks and what changes comes when it is wanted.
+const ScheduleActs = piece(() => import("../schedule/Acts").then((m) => m.ScheduleActs));
+const DayDrawer = piece(() => import("../schedule/DayDrawer").then((m) => m.DayDrawer));
 const route = getRouteApi("/p/$project/w/$workflow/s/$schedule");
 /** shownNext is how many of the next fires stand in the head; the calendar has the rest. */
 const shownNext = 5;
@@ -35,6 +40,7 @@ export function SchedulePage() {
   const schedule = useQuery(scheduleQuery(at));
   const why = useWhyNot(at.project);
   const resume = useResume();
+  const [acted, looked] = [useOnce(search.do !== undefined), useOnce(search.day !== undefined)];
   const set = (part: ScheduleSearch, replace = false) => void go({ search: (s) => ({ ...s, ...part }), replace });
   if (schedule.isError) return <ErrorView error={schedule.error} retry={() => void schedule.refetch()} />;
   if (schedule.isPending) return <SkeletonRows />;
@@ -116,20 +122,26 @@ export function SchedulePage() {
         </div>
       </div>
       <Ledger at={at} zone={zone} next={s.enabled ? s.next : none} search={search} set={set} />
-      <DayDrawer
-        at={at}
-        zone={zone}
-        next={s.enabled ? s.next : none}
-        day={search.day}
-        onClose={() => set({ day: undefined }, true)}
-        onRun={(run) => set({ run })}
-      />
-      <ScheduleActs
-        schedule={s}
-        act={allowed ? search.do : undefined}
-        onClose={() => set({ do: undefined }, true)}
-        onDeleted={() => void leave({ to: "/p/$project/schedules", params: { project: at.project } })}
-      />
+      <Suspense>
+        {looked && (
+          <DayDrawer
+            at={at}
+            zone={zone}
+            next={s.enabled ? s.next : none}
+            day={search.day}
+            onClose={() => set({ day: undefined }, true)}
+            onRun={(run) => set({ run })}
+          />
+        )}
+        {acted && (
+          <ScheduleActs
+            schedule={s}
+            act={allowed ? search.do : undefined}
+            onClose={() => set({ do: undefined }, true)}
+            onDeleted={() => void leave({ to: "/p/$project/schedules", params: { project: at.project } })}
+          />
+        )}
+      </Suspense>
     </div>
   );
 }

@@ -2,15 +2,17 @@ import { Button, Tabs } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Pencil, Play } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { gridOf, gridQuery } from "../api/grid";
 import { graphQuery, instancesQuery, layoutQuery, versionQuery, workflowQuery } from "../api/queries";
 import { useRules } from "../graph/useRules";
+import { GridPanel } from "../grid/panel";
 import { useSay } from "../i18n";
 import { Crumbs } from "../parts/Crumbs";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { Guarded } from "../parts/Guarded";
 import { InstanceTable } from "../parts/InstanceTable";
+import { piece } from "../parts/piece";
 import { StartDialog } from "../parts/StartDialog";
 import { useStay } from "../parts/useStay";
 import { hubTabs } from "../search";
@@ -18,10 +20,9 @@ import type { WorkflowSearch } from "../searchSchedule";
 import { useWhyNot } from "../shell/me";
 import { VersionsTab } from "../versions/VersionsTab";
 
-const GraphView = lazy(() => import("../graph/GraphView").then((m) => ({ default: m.GraphView })));
-const GridPanel = lazy(() => import("../grid/GridPanel").then((m) => ({ default: m.GridPanel })));
-const SchedulesPanel = lazy(() => import("../schedule/SchedulesPanel").then((m) => ({ default: m.SchedulesPanel })));
-const BackfillsPanel = lazy(() => import("../backfill/BackfillsPanel").then((m) => ({ default: m.BackfillsPanel })));
+const GraphView = piece(() => import("../graph/GraphView").then((m) => m.GraphView));
+const SchedulesPanel = piece(() => import("../schedule/SchedulesPanel").then((m) => m.SchedulesPanel));
+const BackfillsPanel = piece(() => import("../backfill/BackfillsPanel").then((m) => m.BackfillsPanel));
 const route = getRouteApi("/p/$project/w/$workflow");
 const words = {
   overview: "hub.overview",

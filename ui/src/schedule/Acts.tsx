@@ -1,9 +1,8 @@
 import { Button, TextInput } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { FormEvent } from "react";
-import { deleteSchedule, pauseSchedule, resumeSchedule, type Schedule, type ScheduleAt, triggerSchedule } from "../api/schedules";
+import { deleteSchedule, pauseSchedule, type Schedule, triggerSchedule } from "../api/schedules";
 import { useSay } from "../i18n";
 import { FormError } from "../parts/FormError";
 import { Modal } from "../parts/layers";
@@ -11,27 +10,7 @@ import { TypedDelete } from "../parts/TypedDelete";
 import type { ScheduleAct } from "../searchSchedule";
 import { ScheduleDrawer } from "./ScheduleDrawer";
 import { useReread } from "./useReread";
-
-export function pathOf(s: Pick<Schedule, "project" | "workflow" | "name">): ScheduleAt {
-  return { project: s.project, workflow: s.workflow, schedule: s.name };
-}
-
-function tell(message: string): void {
-  notifications.show({ message, autoClose: 3000, withCloseButton: false });
-}
-
-/** useResume lets a schedule fire again: it asks nothing, since it takes nothing away. */
-export function useResume() {
-  const { t } = useSay();
-  const reread = useReread();
-  return useMutation({
-    mutationFn: (s: Schedule) => resumeSchedule(pathOf(s)),
-    onSuccess: (s) => {
-      tell(t("schedules.resumed", { name: s.name }));
-      reread();
-    },
-  });
-}
+import { pathOf, tell } from "./useResume";
 
 interface Props {
   schedule: Schedule;

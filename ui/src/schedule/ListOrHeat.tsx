@@ -1,10 +1,11 @@
 import { SegmentedControl } from "@mantine/core";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { useSay } from "../i18n";
 import { SkeletonRows } from "../parts/ErrorView";
+import { piece } from "../parts/piece";
 import type { HeatSearch } from "../searchSchedule";
 
-const ScheduleHeat = lazy(() => import("./ScheduleHeat").then((m) => ({ default: m.ScheduleHeat })));
+const ScheduleHeat = piece(() => import("./ScheduleHeat").then((m) => m.ScheduleHeat));
 
 interface Props {
   project?: string;

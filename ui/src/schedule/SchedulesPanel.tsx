@@ -8,11 +8,12 @@ import { Guarded } from "../parts/Guarded";
 import { RowMenu } from "../parts/RowMenu";
 import { type SchedulesSearch, standings } from "../searchSchedule";
 import { useWhyNot } from "../shell/me";
-import { ScheduleActs, useResume } from "./Acts";
+import { ScheduleActs } from "./Acts";
 import { BulkSwitch } from "./BulkSwitch";
 import { ScheduleDrawer } from "./ScheduleDrawer";
 import { ScheduleTable } from "./ScheduleTable";
 import { stands } from "./standing";
+import { useResume } from "./useResume";
 import "../account/account.css";
 import "./schedule.css";
 

@@ -2,17 +2,18 @@ import { Button, SegmentedControl } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
+import { piece } from "../parts/piece";
 import { useStay } from "../parts/useStay";
 import { diffViews } from "../search";
 import { DiffList } from "./DiffList";
 import { nameOf } from "./name";
 import { diffQuery, textQuery } from "./queries";
 
-const DiffGraph = lazy(() => import("./DiffGraph").then((m) => ({ default: m.DiffGraph })));
-const DiffText = lazy(() => import("../editor/code/EditorCode").then((m) => ({ default: m.DiffText })));
+const DiffGraph = piece(() => import("./DiffGraph").then((m) => m.DiffGraph));
+const DiffText = piece(() => import("../editor/code/EditorCode").then((m) => m.DiffText));
 const route = getRouteApi("/p/$project/w/$workflow");
 const words = { fields: "versions.asFields", graph: "versions.asGraph", text: "versions.asText" } as const;
 

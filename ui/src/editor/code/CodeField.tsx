@@ -1,15 +1,16 @@
 import "./code.css";
 import { ActionIcon } from "@mantine/core";
 import { Maximize2 } from "lucide-react";
-import { lazy, Suspense, useRef, useState } from "react";
+import { Suspense, useRef, useState } from "react";
 import { useSay } from "../../i18n";
 import { Modal } from "../../parts/layers";
+import { piece } from "../../parts/piece";
 import type { CodeFieldProps } from "./props";
 
 export type { Language } from "./languages";
 export type { KnownName } from "./names";
 
-const FieldEditor = lazy(async () => ({ default: (await import("./EditorCode")).FieldEditor }));
+const FieldEditor = piece(() => import("./EditorCode").then((m) => m.FieldEditor));
 
 /**
  * CodeField is a text field for code: it grows with its text, completes parameter names, and can

@@ -1,10 +1,11 @@
 import { ChevronDown, ChevronRight } from "lucide-react";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import type { TaskType } from "../../api/client";
 import { fieldOf } from "../../domain/document/path";
 import { isFields, type Task } from "../../domain/document/read";
 import type { Value } from "../../domain/document/tree";
 import { useSay } from "../../i18n";
+import { piece } from "../../parts/piece";
 import { sentenceOf } from "../text/sentence";
 import { CasesControl } from "./controls/CasesControl";
 import { ConditionControl, JoinControl } from "./controls/Conditions";
@@ -21,7 +22,7 @@ import type { Target } from "./target";
 import { wrong } from "./values";
 import { useFieldWords } from "./words";
 
-const Special = lazy(() => import("./controls/Special").then((m) => ({ default: m.Special })));
+const Special = piece(() => import("./controls/Special").then((m) => m.Special));
 
 interface Props {
   fields: readonly Field[];

@@ -1,13 +1,14 @@
 import "./text.css";
 import { getRouteApi } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { useSay } from "../../i18n";
+import { piece } from "../../parts/piece";
 import { useDoc } from "../context";
 import { useMayEdit } from "../versions/SaveBar";
 
 const route = getRouteApi("/p/$project/w/$workflow/edit");
 
-const YamlText = lazy(async () => ({ default: (await import("../code/EditorCode")).YamlText }));
+const YamlText = piece(() => import("../code/EditorCode").then((m) => m.YamlText));
 
 const tabKey = "porpoise.editor.tab";
 

@@ -2,11 +2,12 @@ import "./trial.css";
 import { ActionIcon, Button } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Play, X } from "lucide-react";
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { ApiError } from "../../api/error";
 import { type Cases, casesQuery, saveCases, type Trial, type TrialWish, tryOut } from "../../api/trial";
 import { useSay } from "../../i18n";
 import { ErrorView, SkeletonRows } from "../../parts/ErrorView";
+import { piece } from "../../parts/piece";
 import { useDoc, useDocument } from "../context";
 import type { Origin } from "../origin";
 import { useSaved } from "../versions/context";
@@ -15,7 +16,7 @@ import { begunWith, firstCases, keepCases, keptCases, offsetOf } from "./cases";
 import { Results } from "./Results";
 import { back, forth, stepsFrom, typed } from "./steps";
 
-const FieldEditor = lazy(async () => ({ default: (await import("../code/EditorCode")).FieldEditor }));
+const FieldEditor = piece(() => import("../code/EditorCode").then((m) => m.FieldEditor));
 
 interface Props {
   origin: Origin;

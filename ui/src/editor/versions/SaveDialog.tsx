@@ -1,14 +1,15 @@
 import { Button, Switch, Textarea } from "@mantine/core";
-import { type FormEvent, lazy, Suspense, useState } from "react";
+import { type FormEvent, Suspense, useState } from "react";
 import { ApiError } from "../../api/error";
 import { useSay } from "../../i18n";
 import { ErrorView } from "../../parts/ErrorView";
 import { Modal } from "../../parts/layers";
+import { piece } from "../../parts/piece";
 import { useDoc, useDocument } from "../context";
 import type { Origin } from "../origin";
 import { useSaved, useSaving } from "./context";
 
-const Tried = lazy(() => import("../trial/Tried").then((m) => ({ default: m.Tried })));
+const Tried = piece(() => import("../trial/Tried").then((m) => m.Tried));
 
 /** maxMessage is the longest message of a version, as the server takes it. */
 const maxMessage = 500;

@@ -1,17 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import type { Attempt, Task } from "../../api/client";
 import { instanceQuery, tasksQuery } from "../../api/queries";
 import { hasAbout } from "../../domain/states";
 import { useSay } from "../../i18n";
 import { useLiveInstance } from "../../live/live";
 import { ErrorView, SkeletonRows } from "../../parts/ErrorView";
+import { piece } from "../../parts/piece";
 import { StateWord } from "../../parts/StateIcon";
 import { TaskName } from "../../parts/TaskName";
 import { Took } from "../../parts/Times";
 
-const Nested = lazy(() => import("./Nested").then((m) => ({ default: m.Nested })));
+const Nested = piece(() => import("./Nested").then((m) => m.Nested));
 
 /** maxShown is how many tasks of a child are listed: its own page has them all. */
 const maxShown = 100;
