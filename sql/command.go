@@ -63,7 +63,7 @@ func (s *Store) Commands(ctx context.Context, slots []bool, limit int, after Com
 }
 
 func (s *Store) commands(ctx context.Context, clause string, args ...any) ([]Command, error) {
-	return collect(ctx, s, scanCommand, `SELECT `+commandColumns+` FROM command `+clause, args...)
+	return collect(ctx, s, scanCommand, `SELECT `+commandColumns+` FROM command`+s.dial.along("command_order")+` `+clause, args...)
 }
 
 // slotFilter is the condition for commands that a master of these slots may take. The slots

@@ -212,6 +212,15 @@ func (d *dialect) byPrimary() string {
 	return ""
 }
 
+// along follows a table that is to be read in the order of an index. MariaDB reads and sorts all of a queue whose rows come
+// and go, since its figures of it are of another moment: 3 ms with 6,000 commands.
+func (d *dialect) along(index string) string {
+	if d.mysql {
+		return " FORCE INDEX (" + index + ")"
+	}
+	return ""
+}
+
 // rowsIn is "cols IN (n rows of k values)".
 func (d *dialect) rowsIn(cols string, k, n int) string {
 	if d.mysql {

@@ -9,12 +9,15 @@ import (
 )
 
 // The names are joined from the left, so that an instance is never lost with its workflow's row.
-const selectInstance = `SELECT i.id, i.workflow_id, i.project_id, COALESCE(p.name, ''), COALESCE(w.name, ''), i.version, i.state, i.reason,
+const (
+	instanceColumns = `i.id, i.workflow_id, i.project_id, COALESCE(p.name, ''), COALESCE(w.name, ''), i.version, i.state, i.reason,
 	i.round, i.owner, i.owner_epoch, i.crash_count, i.seq, i.schedule_time, i.trigger_key, i.params, i.start_tasks, i.scope, i.dry_run,
 	i.worker_group, i.priority, i.on_failure, i.rerun_of, i.created_by, i.created_at, i.started_at, i.finished_at, i.deadline, i.layout_epoch, i.timezone,
 	COALESCE(w.concurrency_limit, 0), COALESCE(w.when_full, ''), COALESCE(w.concurrency_key, ''),
-	i.parent_instance_id, i.parent_task, i.parent_attempt, i.depth
-	FROM workflow_instance i LEFT JOIN project p ON p.id = i.project_id LEFT JOIN workflow w ON w.id = i.workflow_id`
+	i.parent_instance_id, i.parent_task, i.parent_attempt, i.depth`
+	instanceTables = ` FROM workflow_instance i LEFT JOIN project p ON p.id = i.project_id LEFT JOIN workflow w ON w.id = i.workflow_id`
+	selectInstance = `SELECT ` + instanceColumns + instanceTables
+)
 
 func scanInstance(scan func(...any) error) (InstanceRow, error) {
 	var r InstanceRow

@@ -62,23 +62,73 @@ func (s *Store) loadOnce(ctx context.Context, won []ownership) ([]Claimed, error
 }
 
 // Unbegun reads instances that were never begun and have no owner, as a claim by owner would return them: a Commit
-// with the claim and their marks makes it so. Others are left out.
+// with the claim and their marks makes it so. Others are left out. The marks come with the rows, so that what changes while the
+// rest is read is refused by that Commit, and nothing need be read twice: of 200 instances it is four questions.
 func (s *Store) Unbegun(ctx context.Context, owner string, ids []int64) ([]Claimed, error) {
 	out := make([]Claimed, 0, len(ids))
-	for chunk := range slices.Chunk(ids, loadChunk) {
-		part, err := s.loadSome(ctx, chunk, func(_ int, r *InstanceRow) bool {
-			return r.Owner == "" && r.State == dag.InstanceSubmitted && r.Round == 0 && r.Seq == 0 && r.CrashCount == 0
-		})
-		if err != nil {
-			return nil, fmt.Errorf("read instances without an owner: %w", explain(err))
-		}
+	err := eachChunk(ids, func(chunk []any) error {
+		part, err := s.unbegun(ctx, chunk)
 		out = append(out, part...)
+		return err
+	})
+	if err == nil {
+		err = s.loadShared(ctx, out)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read instances without an owner: %w", explain(err))
 	}
 	for i := range out {
 		out[i].Instance.Owner = owner
 		out[i].Instance.OwnerEpoch++
 	}
 	return out, nil
+}
+
+// unbegun reads the rows of those instances that were never begun, and what is wished of them.
+func (s *Store) unbegun(ctx context.Context, ids []any) ([]Claimed, error) {
+	if err := failpoint.Hit("inst.load.before"); err != nil {
+		return nil, err
+	}
+	rows, err := collect(ctx, s, func(scan func(...any) error) (c Claimed, err error) {
+		c.Instance, err = scanInstance(func(into ...any) error { return scan(append(into, &c.Mark)...) })
+		return c, err
+	}, `SELECT `+instanceColumns+`, i.write_id`+instanceTables+` WHERE i.id IN (`+marks(len(ids))+`)`, ids...)
+	if err != nil {
+		return nil, err
+	}
+	rows = slices.DeleteFunc(rows, func(c Claimed) bool {
+		r := &c.Instance
+		return r.Owner != "" || r.State != dag.InstanceSubmitted || r.Round != 0 || r.Seq != 0 || r.CrashCount != 0
+	})
+	at := make(map[int64]int, len(rows))
+	for i := range rows {
+		r := &rows[i].Instance
+		at[r.ID] = i
+		if r.NeedsKept() {
+			if r.Kept, err = s.Kept(ctx, r.ID); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return rows, s.loadControls(ctx, rows, at, ids)
+}
+
+// loadShared gives instances what is not theirs alone: their projects' parameters and environments, and their versions.
+func (s *Store) loadShared(ctx context.Context, out []Claimed) error {
+	if err := s.loadProjectParams(ctx, out); err != nil {
+		return err
+	}
+	if err := s.loadEnvironments(ctx, out); err != nil {
+		return err
+	}
+	for i := range out {
+		version, err := s.Version(ctx, out[i].Instance.WorkflowID, out[i].Instance.Version)
+		if err != nil {
+			return err
+		}
+		out[i].Version = version
+	}
+	return nil
 }
 
 // loadSome reads those instances that are wanted, with all that belongs to them, as of one moment for each.
@@ -116,7 +166,7 @@ func (s *Store) loadSome(ctx context.Context, wanted []int64, want func(i int, r
 			}
 		}
 		at[r.ID] = len(out)
-		out = append(out, Claimed{Instance: r, Mark: before[r.ID].write})
+		out = append(out, Claimed{Instance: r})
 		if r.Round > 0 || r.Seq > 0 {
 			begun = append(begun, r.ID) // one that never began has no tasks yet
 		}
@@ -124,10 +174,7 @@ func (s *Store) loadSome(ctx context.Context, wanted []int64, want func(i int, r
 	if err := s.loadRows(ctx, out, at, ids, begun); err != nil {
 		return nil, err
 	}
-	if err := s.loadProjectParams(ctx, out); err != nil {
-		return nil, err
-	}
-	if err := s.loadEnvironments(ctx, out); err != nil {
+	if err := s.loadShared(ctx, out); err != nil {
 		return nil, err
 	}
 	// The rows were read one table after the other. Where the owner has moved the instance on
@@ -136,13 +183,7 @@ func (s *Store) loadSome(ctx context.Context, wanted []int64, want func(i int, r
 	if err != nil {
 		return nil, err
 	}
-	out = slices.DeleteFunc(out, func(c Claimed) bool { return before[c.Instance.ID] != after[c.Instance.ID] })
-	for i := range out {
-		if out[i].Version, err = s.Version(ctx, out[i].Instance.WorkflowID, out[i].Instance.Version); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return slices.DeleteFunc(out, func(c Claimed) bool { return before[c.Instance.ID] != after[c.Instance.ID] }), nil
 }
 
 // mark is what every write to an instance, or to what belongs to it, changes.
@@ -163,7 +204,8 @@ func (s *Store) written(ctx context.Context, ids []any) (map[int64]mark, error) 
 	return written, nil
 }
 
-func (s *Store) loadRows(ctx context.Context, out []Claimed, at map[int64]int, all, begun []any) error {
+// loadControls gives instances what is wished of them and has no answer yet.
+func (s *Store) loadControls(ctx context.Context, out []Claimed, at map[int64]int, all []any) error {
 	controls, err := collect(ctx, s, scanControl, `SELECT `+controlColumns+` FROM control WHERE instance_id IN (`+marks(len(all))+
 		`) AND applied_at = 0 ORDER BY id`, all...)
 	if err != nil {
@@ -173,6 +215,13 @@ func (s *Store) loadRows(ctx context.Context, out []Claimed, at map[int64]int, a
 		if i, mine := at[c.InstanceID]; mine {
 			out[i].Controls = append(out[i].Controls, c)
 		}
+	}
+	return nil
+}
+
+func (s *Store) loadRows(ctx context.Context, out []Claimed, at map[int64]int, all, begun []any) error {
+	if err := s.loadControls(ctx, out, at, all); err != nil {
+		return err
 	}
 	if len(begun) == 0 {
 		return nil

@@ -276,8 +276,13 @@ func (in *Intake) fresh(ctx context.Context, commands []sql.Command, epoch int64
 		return nil, others, nil
 	}
 	list, err := in.Store.Unbegun(ctx, in.Owner, ids)
-	if err != nil {
+	switch {
+	case errors.Is(err, sql.ErrUnavailable) || ctx.Err() != nil:
 		return nil, nil, err
+	case err != nil:
+		// One that can't be read must not keep the others: the claim finds out which it is.
+		in.log.Warn("new instances can't be read together, they are claimed by themselves", "instances", len(ids), "error", err)
+		list = nil
 	}
 	fresh = make([]sql.Beginning, len(list))
 	for i, c := range list {

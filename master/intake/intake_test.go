@@ -17,25 +17,26 @@ import (
 
 // table is a command table of which every other row is of another master's slot.
 type table struct {
-	mu       sync.Mutex // synctest.Wait orders what the intake did before the test, not the other way round
-	commands []sql.Command
-	reads    int
-	claimed  []int64
-	loaded   []int64
-	fail     error // of the next claim, which is written all the same
-	room     int
-	owned    []bool
-	changed  chan struct{}
-	closed   bool // by the barrier
-	taking   int  // between Begin and End
-	shared   bool
-	epoch    int64
-	epochs   []int64 // of the claims
-	lent     []int64
-	outside  int // claims that nobody had allowed
-	unsure   bool
-	owners   map[int64]bool // instances that somebody has
-	begins   []begins
+	mu         sync.Mutex // synctest.Wait orders what the intake did before the test, not the other way round
+	commands   []sql.Command
+	reads      int
+	claimed    []int64
+	loaded     []int64
+	fail       error // of the next claim, which is written all the same
+	unreadable int64 // an instance whose row is broken
+	room       int
+	owned      []bool
+	changed    chan struct{}
+	closed     bool // by the barrier
+	taking     int  // between Begin and End
+	shared     bool
+	epoch      int64
+	epochs     []int64 // of the claims
+	lent       []int64
+	outside    int // claims that nobody had allowed
+	unsure     bool
+	owners     map[int64]bool // instances that somebody has
+	begins     []begins
 }
 
 func (t *table) Commands(_ context.Context, owned []bool, limit int, _ sql.CommandCursor) ([]sql.Command, sql.CommandCursor, error) {
@@ -95,6 +96,9 @@ func (t *table) Unbegun(_ context.Context, owner string, ids []int64) (list []sq
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, id := range ids {
+		if id == t.unreadable {
+			return nil, errors.New("its parameters are no object")
+		}
 		if !t.owners[id] {
 			list = append(list, sql.Claimed{Instance: sql.InstanceRow{ID: id, Owner: owner, OwnerEpoch: 1}})
 		}
@@ -459,6 +463,21 @@ func TestWhatDidNotBeginIsClaimedByItselfOrLookedUp(t *testing.T) {
 		synctest.Wait()
 		if _, claimed, loaded := store.seen(); !slices.Equal(loaded, []int64{4}) || !slices.Equal(claimed, []int64{8, 4, 6}) || store.beginning() != nil {
 			t.Errorf("looked up %v, took %v, and %v begin; want 4 looked up and 6 claimed", loaded, claimed, store.beginning())
+		}
+	})
+}
+
+func TestAnInstanceThatCannotBeReadKeepsNoOtherFromBeginning(t *testing.T) {
+	t.Parallel()
+	store := newTable(0)
+	store.unreadable = 4
+	drive(t, store, func(in *Intake) {
+		time.Sleep(skew + time.Millisecond)
+		store.young(2, 4, 6)
+		in.Hint()
+		synctest.Wait()
+		if _, claimed, _ := store.seen(); len(claimed) != 3 {
+			t.Errorf("%v were claimed, want all three", claimed)
 		}
 	})
 }
