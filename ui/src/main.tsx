@@ -3,6 +3,8 @@ import "@mantine/spotlight/styles.css";
 import "@mantine/notifications/styles.css";
 import "./styles/tokens.css";
 import "./styles/app.css";
+import "./styles/shell.css";
+import "./styles/parts.css";
 import "./styles/count.css";
 import "./styles/pages.css";
 import "./styles/instance.css";

@@ -27,7 +27,7 @@ export function NewProject({ opened, onClose }: { opened: boolean; onClose: () =
   };
   const wrong = wrongFields(make.error, t);
   return (
-    <Modal opened={opened} onClose={onClose} title={t("account.projects.newTitle")} closeButtonProps={{ "aria-label": t("common.close") }}>
+    <Modal opened={opened} onClose={onClose} title={t("account.projects.newTitle")}>
       <form className="stack" onSubmit={submit}>
         <TextInput
           name="name"
@@ -75,12 +75,7 @@ export function EditProject({ project, onClose }: { project: ProjectOverview | u
     save.mutate(new FormData(event.currentTarget));
   };
   return (
-    <Modal
-      opened={project !== undefined}
-      onClose={onClose}
-      title={t("account.projects.editTitle", { project: project?.name ?? "" })}
-      closeButtonProps={{ "aria-label": t("common.close") }}
-    >
+    <Modal opened={project !== undefined} onClose={onClose} title={t("account.projects.editTitle", { project: project?.name ?? "" })}>
       <form className="stack" onSubmit={submit}>
         <Textarea
           name="description"

@@ -18,13 +18,7 @@ export function TokenDialog({ opened, onClose }: { opened: boolean; onClose: () 
   const { t } = useSay();
   return (
     // A click beside the dialog must not lose the secret.
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={t("account.tokens.new")}
-      closeButtonProps={{ "aria-label": t("common.close") }}
-      closeOnClickOutside={false}
-    >
+    <Modal opened={opened} onClose={onClose} title={t("account.tokens.new")} closeOnClickOutside={false}>
       {opened && <Body onClose={onClose} />}
     </Modal>
   );

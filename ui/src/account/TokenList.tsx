@@ -101,12 +101,7 @@ function Revoke({ user, token, onClose }: { user: string | undefined; token: Tok
     },
   });
   return (
-    <Modal
-      opened={token !== undefined}
-      onClose={onClose}
-      title={t("account.tokens.revokeTitle", { name: token?.name ?? "" })}
-      closeButtonProps={{ "aria-label": t("common.close") }}
-    >
+    <Modal opened={token !== undefined} onClose={onClose} title={t("account.tokens.revokeTitle", { name: token?.name ?? "" })}>
       <div className="stack">
         <p>{t("account.tokens.revokeAsk")}</p>
         <FormError error={revoke.error} />

@@ -22,12 +22,7 @@ export function NewWorkflow({ project, opened, onClose }: { project: string; ope
     if (workflow) void go({ to: "/p/$project/w/$workflow/edit", params: { project, workflow }, search: { new: "1" } });
   };
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={t("account.workflows.newTitle", { project })}
-      closeButtonProps={{ "aria-label": t("common.close") }}
-    >
+    <Modal opened={opened} onClose={onClose} title={t("account.workflows.newTitle", { project })}>
       <form className="stack" onSubmit={submit}>
         <TextInput name="name" label={t("account.workflows.newName")} required maxLength={128} autoComplete="off" data-autofocus />
         <div className="dialog-end">
@@ -50,12 +45,7 @@ interface CopyProps {
 export function CopyWorkflow({ workflow, onClose }: CopyProps) {
   const { t } = useSay();
   return (
-    <Modal
-      opened={workflow !== undefined}
-      onClose={onClose}
-      title={t("account.workflows.copyTitle", { name: workflow?.name ?? "" })}
-      closeButtonProps={{ "aria-label": t("common.close") }}
-    >
+    <Modal opened={workflow !== undefined} onClose={onClose} title={t("account.workflows.copyTitle", { name: workflow?.name ?? "" })}>
       {workflow && <CopyForm workflow={workflow} onClose={onClose} />}
     </Modal>
   );

@@ -22,7 +22,7 @@ export function AboutTab() {
       <dt>{t("admin.about.database")}</dt>
       <dd>{a.database || "–"}</dd>
       <dt>{t("admin.about.registry")}</dt>
-      <dd>{a.registry || "–"}</dd>
+      <dd>{a.registry === "etcd, embedded" ? t("admin.about.embedded") : a.registry || "–"}</dd>
       <dt>{t("admin.about.cluster")}</dt>
       <dd className="mono">{a.cluster_id || "–"}</dd>
       <dt>{t("admin.about.alive")}</dt>

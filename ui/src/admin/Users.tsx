@@ -164,13 +164,7 @@ function Table({ rows, onWays, onReset, onDelete }: TableProps) {
 function NewUser({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { t } = useSay();
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={t("admin.users.newTitle")}
-      closeButtonProps={{ "aria-label": t("common.close") }}
-      closeOnClickOutside={false}
-    >
+    <Modal opened={opened} onClose={onClose} title={t("admin.users.newTitle")} closeOnClickOutside={false}>
       {opened && <NewUserForm onClose={onClose} />}
     </Modal>
   );
@@ -222,13 +216,7 @@ function NewUserForm({ onClose }: { onClose: () => void }) {
 function Reset({ user, onClose }: { user: string | undefined; onClose: () => void }) {
   const { t } = useSay();
   return (
-    <Modal
-      opened={user !== undefined}
-      onClose={onClose}
-      title={t("admin.users.resetOf", { name: user ?? "" })}
-      closeButtonProps={{ "aria-label": t("common.close") }}
-      closeOnClickOutside={false}
-    >
+    <Modal opened={user !== undefined} onClose={onClose} title={t("admin.users.resetOf", { name: user ?? "" })} closeOnClickOutside={false}>
       {user !== undefined && <ResetForm user={user} onClose={onClose} />}
     </Modal>
   );

@@ -17,7 +17,6 @@ export function Ways({ user, onClose }: { user: string | undefined; onClose: () 
       position="right"
       size="min(820px, 100%)"
       title={t("admin.ways.title", { name: user ?? "" })}
-      closeButtonProps={{ "aria-label": t("common.close") }}
       classNames={{ title: "drawer-title" }}
     >
       {user !== undefined && (

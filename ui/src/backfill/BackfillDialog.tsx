@@ -25,14 +25,7 @@ interface Props {
 export function BackfillDialog({ of, opened, onClose, onStarted }: Props) {
   const { t } = useSay();
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      size="lg"
-      title={t("backfills.title", { workflow: of.workflow })}
-      closeButtonProps={{ "aria-label": t("common.close") }}
-      closeOnClickOutside={false}
-    >
+    <Modal opened={opened} onClose={onClose} size="lg" title={t("backfills.title", { workflow: of.workflow })} closeOnClickOutside={false}>
       {opened && <Body of={of} onClose={onClose} onStarted={onStarted} />}
     </Modal>
   );

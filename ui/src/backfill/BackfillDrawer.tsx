@@ -44,7 +44,6 @@ export function BackfillDrawer({ of, id, onClose }: Props) {
       position="right"
       size="min(720px, 100%)"
       title={t("backfills.one", { id: id ?? "" })}
-      closeButtonProps={{ "aria-label": t("common.close") }}
       classNames={{ title: "drawer-title" }}
     >
       {id !== undefined && <Body of={of} id={id} />}
@@ -128,12 +127,7 @@ function Acts({ b, of }: { b: Backfill; of: OfWorkflow }) {
         </span>
       </div>
       <FormError error={act.error} />
-      <Modal
-        opened={asking}
-        onClose={() => ask(false)}
-        title={t("backfills.cancelTitle", { id: b.id })}
-        closeButtonProps={{ "aria-label": t("common.close") }}
-      >
+      <Modal opened={asking} onClose={() => ask(false)} title={t("backfills.cancelTitle", { id: b.id })}>
         <div className="stack">
           <p>{t("backfills.cancelAsk", { count: b.progress.waiting })}</p>
           <FormError error={act.error} />

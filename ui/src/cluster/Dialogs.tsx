@@ -19,22 +19,16 @@ interface Props {
 /** ClusterDialogs are what an admin may do; each says first what it touches. */
 export function ClusterDialogs({ pulse, search, onClose }: Props) {
   const { t } = useSay();
-  const close = { "aria-label": t("common.close") };
   const { drain, kill } = search;
   return (
     <>
-      <Modal opened={search.do === "rebalance"} onClose={onClose} title={t("cluster.rebalanceTitle")} closeButtonProps={close}>
+      <Modal opened={search.do === "rebalance"} onClose={onClose} title={t("cluster.rebalanceTitle")}>
         <Rebalance pulse={pulse} onClose={onClose} />
       </Modal>
-      <Modal opened={drain !== undefined} onClose={onClose} title={t("cluster.drainTitle", { name: drain ?? "" })} closeButtonProps={close}>
+      <Modal opened={drain !== undefined} onClose={onClose} title={t("cluster.drainTitle", { name: drain ?? "" })}>
         {drain !== undefined && <Drain name={drain} onClose={onClose} />}
       </Modal>
-      <Modal
-        opened={kill !== undefined && pulse.demo !== undefined}
-        onClose={onClose}
-        title={t("cluster.killTitle", { name: kill ?? "" })}
-        closeButtonProps={close}
-      >
+      <Modal opened={kill !== undefined && pulse.demo !== undefined} onClose={onClose} title={t("cluster.killTitle", { name: kill ?? "" })}>
         {kill !== undefined && <Kill name={kill} pulse={pulse} onClose={onClose} />}
       </Modal>
     </>

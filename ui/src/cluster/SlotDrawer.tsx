@@ -19,7 +19,6 @@ export function SlotDrawer({ cell, onClose }: { cell: Cell | undefined; onClose:
       position="right"
       size="min(760px, 100%)"
       title={cell && t("cluster.slotTitle", { slot: cell.slot })}
-      closeButtonProps={{ "aria-label": t("common.close") }}
       classNames={{ title: "drawer-title" }}
     >
       {cell && <Work cell={cell} />}

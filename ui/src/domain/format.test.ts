@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { bytes, clockTime, duration, exact, moment, relative, shortMoment } from "./format";
+import { bytes, clockTime, duration, exact, moment, relative, roundDuration, shortMoment } from "./format";
 
 describe("duration", () => {
   it.each([
@@ -15,6 +15,18 @@ describe("duration", () => {
     [-1, "–"],
     [Number.NaN, "–"],
   ])("of %d ms is %s", (ms, want) => expect(duration(ms)).toBe(want));
+});
+
+describe("a round duration", () => {
+  it.each([
+    [1_800_000, "30m"],
+    [7_200_000, "2h"],
+    [86_400_000, "1d"],
+    [252_000, "4m 12s"],
+    [3_840_000, "1h 04m"],
+    [600_000, "10m"],
+    [30_000, "30.0 s"],
+  ])("of %d ms is %s", (ms, want) => expect(roundDuration(ms)).toBe(want));
 });
 
 describe("relative", () => {

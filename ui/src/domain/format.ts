@@ -14,6 +14,11 @@ export function duration(ms: number): string {
   return `${Math.floor(hours / 24)}d ${hours % 24}h`;
 }
 
+/** roundDuration leaves out an end of zeros, for widths that are whole: 30m, 2h, 1d, 4m 12s. */
+export function roundDuration(ms: number): string {
+  return duration(ms).replace(/(\d[mhd]) 0+[smh]$/, "$1");
+}
+
 const steps: [Intl.RelativeTimeFormatUnit, number][] = [
   ["day", 86_400_000],
   ["hour", 3_600_000],

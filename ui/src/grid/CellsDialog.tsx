@@ -39,7 +39,6 @@ export function CellsDialog({ verb, chosen, onClose }: Props) {
       opened
       onClose={onClose}
       title={t(verb === "rerun" ? "grid.rerunTitle" : "grid.forceTitle", { count })}
-      closeButtonProps={{ "aria-label": t("common.close") }}
       size="lg"
       closeOnClickOutside={false}
     >

@@ -7,6 +7,7 @@ import { isFinalTask } from "../domain/states";
 import { lastLines } from "../domain/tail";
 import { useSay, word } from "../i18n";
 import { OpenLog } from "../log/OpenLog";
+import { AcknowledgedBy } from "../parts/AcknowledgedBy";
 import { CopyLink } from "../parts/CopyButton";
 import { StateIcon } from "../parts/StateIcon";
 import { Ago } from "../parts/Times";
@@ -60,6 +61,7 @@ export function Banner({ instance, tasks, onLog, onShow, onIntent, onCompare }: 
           )}
         </p>
       )}
+      <AcknowledgedBy of={instance.acknowledged} />
       {open && why.data && (
         <ul className="why">
           <Reason e={why.data} onShow={onShow} onIntent={onIntent} />

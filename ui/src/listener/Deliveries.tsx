@@ -35,7 +35,6 @@ export function Deliveries({ listener, onClose, ...of }: Props) {
       position="right"
       size="min(860px, 100%)"
       title={t("listeners.deliveriesOf", { name: listener ?? "" })}
-      closeButtonProps={{ "aria-label": t("common.close") }}
       classNames={{ title: "drawer-title" }}
     >
       {listener !== undefined && <Body listener={listener} {...of} />}

@@ -25,7 +25,6 @@ export function ListenerForm({ opened, listener, ...of }: Props) {
       opened={opened}
       onClose={of.onClose}
       title={listener ? t("listeners.editTitle", { name: listener.name }) : t("listeners.new")}
-      closeButtonProps={{ "aria-label": t("common.close") }}
       // What was entered must not go by a click beside it.
       closeOnClickOutside={false}
       size="lg"

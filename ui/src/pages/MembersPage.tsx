@@ -148,12 +148,7 @@ function AddMember({ project, opened, onClose }: { project: string; opened: bool
   };
   const wrong = wrongFields(add.error, t);
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={t("account.members.addTitle", { project })}
-      closeButtonProps={{ "aria-label": t("common.close") }}
-    >
+    <Modal opened={opened} onClose={onClose} title={t("account.members.addTitle", { project })}>
       <form className="stack" onSubmit={submit}>
         <Autocomplete
           size="xs"
@@ -201,7 +196,6 @@ function RemoveMember({ project, user, onClose }: { project: string; user: strin
         onClose();
       }}
       title={t("account.members.removeOf", { user: user ?? "" })}
-      closeButtonProps={{ "aria-label": t("common.close") }}
     >
       <div className="stack">
         <p>{t("account.members.removeAsk", { user: user ?? "", project })}</p>

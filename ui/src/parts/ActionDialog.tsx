@@ -45,7 +45,7 @@ export function ActionDialog({ instance, intent, onClose }: Props) {
       ? t("act.titleTask", { verb: t(verbWord(intent)), task: intent.task })
       : t("act.titleInstance", { verb: t(verbWord(intent)), workflow, id });
   return (
-    <Modal opened={intent !== undefined} onClose={onClose} title={title} closeButtonProps={{ "aria-label": t("common.close") }} size="md">
+    <Modal opened={intent !== undefined} onClose={onClose} title={title} size="md">
       {intent && <Body key={JSON.stringify(intent)} instance={instance} intent={intent} onClose={onClose} />}
     </Modal>
   );

@@ -59,13 +59,7 @@ export function StartDialog({ workflow, version, opened, onClose, from, onStarte
   const kept = useMemo(() => (opened ? lastOf(project, name) : undefined), [opened, project, name]);
   const wrong = begin.error instanceof ApiError ? begin.error.fields : [];
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={t("hub.startTitle", { workflow: name })}
-      closeButtonProps={{ "aria-label": t("common.close") }}
-      size="md"
-    >
+    <Modal opened={opened} onClose={onClose} title={t("hub.startTitle", { workflow: name })} size="md">
       <form className="stack" onSubmit={submit}>
         <p className="faint">
           {t("hub.startVersion")} {t("common.version", { n: version })}

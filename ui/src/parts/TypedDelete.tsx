@@ -18,13 +18,7 @@ interface Props {
 export function TypedDelete({ name, about, remove, onClose, onDone }: Props) {
   const { t } = useSay();
   return (
-    <Modal
-      opened={name !== undefined}
-      onClose={onClose}
-      title={t("account.projects.deleteTitle", { name: name ?? "" })}
-      closeButtonProps={{ "aria-label": t("common.close") }}
-      size="md"
-    >
+    <Modal opened={name !== undefined} onClose={onClose} title={t("account.projects.deleteTitle", { name: name ?? "" })} size="md">
       {name !== undefined && <Body name={name} about={about} remove={remove} onClose={onClose} onDone={onDone} />}
     </Modal>
   );

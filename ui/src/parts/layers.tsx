@@ -1,5 +1,6 @@
 import { type DrawerProps, type ModalProps, Drawer as PlainDrawer, Modal as PlainModal } from "@mantine/core";
 import { useEffect, useRef } from "react";
+import { useSay } from "../i18n";
 
 // Dialogs and drawers, of which Escape closes the one on top alone. The library's own each listen to the window by
 // themselves: one key press closes all of them.
@@ -34,14 +35,16 @@ function useLayer(opened: boolean, close: () => void, heeds: boolean): void {
   }, [opened]);
 }
 
-/** Modal is the library's, and one of the layers. */
+/** Modal is the library's, and one of the layers; its button to close has a name. */
 export function Modal({ closeOnEscape = true, ...props }: ModalProps) {
+  const { t } = useSay();
   useLayer(props.opened, props.onClose, closeOnEscape);
-  return <PlainModal {...props} closeOnEscape={false} />;
+  return <PlainModal closeButtonProps={{ "aria-label": t("common.close") }} {...props} closeOnEscape={false} />;
 }
 
-/** Drawer is the library's, and one of the layers. */
+/** Drawer is the library's, and one of the layers; its button to close has a name. */
 export function Drawer({ closeOnEscape = true, ...props }: DrawerProps) {
+  const { t } = useSay();
   useLayer(props.opened, props.onClose, closeOnEscape);
-  return <PlainDrawer {...props} closeOnEscape={false} />;
+  return <PlainDrawer closeButtonProps={{ "aria-label": t("common.close") }} {...props} closeOnEscape={false} />;
 }

@@ -31,7 +31,6 @@ export function GroupPlaces({ project, group, onClose }: Props) {
       position="right"
       size="min(760px, 100%)"
       title={t("settings.groups.openOf", { name: group ?? "" })}
-      closeButtonProps={{ "aria-label": t("common.close") }}
       classNames={{ title: "drawer-title" }}
     >
       {group !== undefined && <Body project={project} group={group} />}

@@ -81,7 +81,6 @@ export function Things<T extends { name: string }>({ query, why, search, set, ..
         opened={one !== undefined || (search.new === "1" && why === undefined)}
         onClose={close}
         title={one ? t("settings.editTitle", { name: one.name }) : of.newLabel}
-        closeButtonProps={{ "aria-label": t("common.close") }}
         // What was entered must not go by a click beside it.
         closeOnClickOutside={false}
         size="md"

@@ -23,7 +23,6 @@ interface Props {
 export function ScheduleActs({ schedule, act, onClose, onDeleted }: Props) {
   const { t } = useSay();
   const client = useQueryClient();
-  const close = { "aria-label": t("common.close") };
   return (
     <>
       <ScheduleDrawer
@@ -33,15 +32,10 @@ export function ScheduleActs({ schedule, act, onClose, onDeleted }: Props) {
         schedule={schedule}
         onClose={onClose}
       />
-      <Modal opened={act === "pause"} onClose={onClose} title={t("schedules.pauseTitle", { name: schedule.name })} closeButtonProps={close}>
+      <Modal opened={act === "pause"} onClose={onClose} title={t("schedules.pauseTitle", { name: schedule.name })}>
         <Pause schedule={schedule} onClose={onClose} />
       </Modal>
-      <Modal
-        opened={act === "trigger"}
-        onClose={onClose}
-        title={t("schedules.triggerTitle", { name: schedule.name })}
-        closeButtonProps={close}
-      >
+      <Modal opened={act === "trigger"} onClose={onClose} title={t("schedules.triggerTitle", { name: schedule.name })}>
         <Trigger schedule={schedule} onClose={onClose} />
       </Modal>
       <TypedDelete

@@ -23,7 +23,7 @@ export function BulkSwitch({ verb, onClose, ...filter }: Props) {
   const { t } = useSay();
   const title = verb === "resume" ? t("schedules.bulkResumeTitle") : t("schedules.bulkPauseTitle");
   return (
-    <Modal opened={verb !== undefined} onClose={onClose} title={title} closeButtonProps={{ "aria-label": t("common.close") }}>
+    <Modal opened={verb !== undefined} onClose={onClose} title={title}>
       {verb && <Body key={verb} verb={verb} onClose={onClose} {...filter} />}
     </Modal>
   );

@@ -33,7 +33,6 @@ export function DayDrawer({ at, zone, next, day, onClose, onRun }: Props) {
       position="right"
       size="min(720px, 100%)"
       title={t("ledger.dayTitle", { name: at.schedule, day: day ?? "" })}
-      closeButtonProps={{ "aria-label": t("common.close") }}
       classNames={{ title: "drawer-title" }}
     >
       {day !== undefined && <Body at={at} zone={zone} next={next} day={day} onRun={onRun} />}

@@ -31,7 +31,6 @@ export function RunFires({ run, onClose, ...of }: Props) {
       // Above the drawer of a day, out of which it opens.
       zIndex={300}
       title={run === "missed" ? t("ledger.runTitle") : t("ledger.runOneTitle")}
-      closeButtonProps={{ "aria-label": t("common.close") }}
     >
       {run !== undefined && <Body key={run} run={run} onClose={onClose} {...of} />}
     </Modal>

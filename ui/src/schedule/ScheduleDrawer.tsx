@@ -38,7 +38,6 @@ export function ScheduleDrawer({ opened, schedule, onClose, ...of }: Props) {
       position="right"
       size="min(880px, 100%)"
       title={schedule ? t("schedules.editTitle", { name: schedule.name }) : t("schedules.newTitle")}
-      closeButtonProps={{ "aria-label": t("common.close") }}
       // What was entered must not go by a click beside it.
       closeOnClickOutside={false}
       classNames={{ title: "drawer-title" }}

@@ -122,7 +122,6 @@ export function ScheduleHeat({ project, search, set }: Props) {
         position="right"
         size="min(720px, 100%)"
         title={search.hour === undefined ? "" : t("heat.hourTitle", { day: dayName(openDay), hour: `${openHour}:00` })}
-        closeButtonProps={{ "aria-label": t("common.close") }}
         classNames={{ title: "drawer-title" }}
       >
         {search.hour !== undefined && <Hour of={of} day={openDay} hour={Number(openHour)} />}

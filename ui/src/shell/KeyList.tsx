@@ -79,7 +79,7 @@ const parts: { title: Sentence; rows: KeyRows }[] = [
 export function KeyList({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const { t } = useSay();
   return (
-    <Modal opened={opened} onClose={onClose} size={860} title={t("keys.title")} closeButtonProps={{ "aria-label": t("common.close") }}>
+    <Modal opened={opened} onClose={onClose} size={860} title={t("keys.title")}>
       <div className="key-lists">
         {parts.map(({ title, rows }) => (
           <section key={title}>

@@ -27,7 +27,6 @@ export function TimerDrawer({ app, id, onClose }: { app: string; id: string | un
       position="right"
       size="min(760px, 100%)"
       title={one.data?.name ?? t("timers.title")}
-      closeButtonProps={{ "aria-label": t("common.close") }}
       classNames={{ title: "drawer-title" }}
     >
       {one.isError ? (

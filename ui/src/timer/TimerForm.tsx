@@ -34,7 +34,6 @@ export function TimerForm({ opened, timer, onClose, ...rest }: Props) {
       position="right"
       size="min(880px, 100%)"
       title={timer ? t("timers.editTitle", { name: timer.name }) : t("timers.new")}
-      closeButtonProps={{ "aria-label": t("common.close") }}
       // What was entered must not go by a click beside it.
       closeOnClickOutside={false}
       classNames={{ title: "drawer-title" }}

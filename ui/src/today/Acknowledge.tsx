@@ -33,7 +33,6 @@ export function AcknowledgeDialog({ instance, onClose }: { instance: Instance | 
       opened={instance !== undefined}
       onClose={onClose}
       title={instance && t("today.acknowledgeTitle", { workflow: instance.workflow, id: instance.id })}
-      closeButtonProps={{ "aria-label": t("common.close") }}
     >
       {instance && <Body instance={instance} onClose={onClose} />}
     </Modal>

@@ -3,10 +3,10 @@ import { useState } from "react";
 import type { Instance } from "../api/client";
 import { roleIn } from "../domain/rights";
 import { useSay } from "../i18n";
+import { AcknowledgedBy } from "../parts/AcknowledgedBy";
 import { ActionDialog } from "../parts/ActionDialog";
 import { Guarded } from "../parts/Guarded";
 import { InstanceLine } from "../parts/InstanceLine";
-import { Ago } from "../parts/Times";
 import { useMe, whyNot } from "../shell/me";
 import { AcknowledgeDialog, useUnacknowledge } from "./Acknowledge";
 
@@ -58,12 +58,7 @@ export function Failed({ list }: { list: Instance[] }) {
                 </>
               )}
             >
-              {i.acknowledged && (
-                <span className="trouble-seen">
-                  {t("today.acknowledgedBy", { who: i.acknowledged.by })} <Ago at={i.acknowledged.at} />
-                  {i.acknowledged.note && `: ${i.acknowledged.note}`}
-                </span>
-              )}
+              <AcknowledgedBy of={i.acknowledged} />
             </InstanceLine>
           );
         })}

@@ -46,7 +46,7 @@ export function Stuck() {
                   </span>
                 </strong>
                 <WaitReason task={x} />
-                <span className="trouble-seen">{usualWords(t, x)}</span>
+                <span className="line-note">{usualWords(t, x)}</span>
               </span>
               <span className="faint trouble-when">
                 {x.project} · <Took from={x.since} to={undefined} live />

@@ -20,12 +20,7 @@ interface Props {
 export function RestoreDialog({ version, latest, onClose, ...of }: Props) {
   const { t } = useSay();
   return (
-    <Modal
-      opened={version !== undefined}
-      onClose={onClose}
-      title={t("versions.restoreAs", { version: version ?? 0, next: latest + 1 })}
-      closeButtonProps={{ "aria-label": t("common.close") }}
-    >
+    <Modal opened={version !== undefined} onClose={onClose} title={t("versions.restoreAs", { version: version ?? 0, next: latest + 1 })}>
       {version !== undefined && <Body {...of} version={version} latest={latest} onClose={onClose} />}
     </Modal>
   );

@@ -54,7 +54,6 @@ export function CodeField(props: CodeFieldProps) {
         fullScreen
         // Esc closes what is open in the editor first, such as the list of completions.
         closeOnEscape={false}
-        closeButtonProps={{ "aria-label": t("common.close") }}
         classNames={{ content: "code-large", body: "code-large-body" }}
         onKeyDown={(e) => e.key === "Escape" && !e.defaultPrevented && setLarge(false)}
       >

@@ -21,12 +21,7 @@ export function Guard({ keeper }: { keeper: Keeper }) {
   });
   useCopies(keeper, dirty);
   return (
-    <Modal
-      opened={block.status === "blocked"}
-      onClose={() => block.reset?.()}
-      title={t("editor.leaveTitle")}
-      closeButtonProps={{ "aria-label": t("common.close") }}
-    >
+    <Modal opened={block.status === "blocked"} onClose={() => block.reset?.()} title={t("editor.leaveTitle")}>
       <p>{t("editor.leaveText")}</p>
       <div className="dialog-end">
         <Button variant="default" onClick={() => block.proceed?.()}>

@@ -19,12 +19,7 @@ export function SaveDialog({ origin, opened, onClose }: { origin: Origin; opened
   const { t } = useSay();
   const version = useSaved((s) => s.version);
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={t("editor.saveAs", { version: version + 1 })}
-      closeButtonProps={{ "aria-label": t("common.close") }}
-    >
+    <Modal opened={opened} onClose={onClose} title={t("editor.saveAs", { version: version + 1 })}>
       {opened && <Body origin={origin} onClose={onClose} />}
     </Modal>
   );

@@ -93,7 +93,7 @@ export const core = {
   "common.more": "More actions",
   "common.loading": "Loading",
   "common.none": "none",
-  "common.all": "All",
+  "common.all": "all",
   "common.clear": "Clear filters",
   "common.since": "since {{when}}",
   "common.by": "by {{name}}",

@@ -4,7 +4,7 @@ export const grid = {
   "grid.label": "Tasks of the last instances of {{workflow}}",
   "grid.find": "Find a task",
   "grid.only": "Instances that are shown",
-  "grid.all": "All",
+  "grid.all": "all",
   "grid.count": "How many instances",
   "grid.last": "last {{n}}",
   "grid.size": "Size of the cells",

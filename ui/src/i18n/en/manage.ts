@@ -233,6 +233,7 @@ export const manage = {
   "admin.about.mode.cluster": "cluster: masters, workers and apiservers on their own",
   "admin.about.database": "Database",
   "admin.about.registry": "Registry",
+  "admin.about.embedded": "etcd, embedded",
   "admin.about.cluster": "Cluster",
   "admin.about.alive": "Alive",
   "admin.about.secrets": "Secrets",

@@ -233,6 +233,7 @@ export const manage: Record<keyof typeof en, string> = {
   "admin.about.mode.cluster": "集群：master、worker 与 apiserver 各自独立",
   "admin.about.database": "数据库",
   "admin.about.registry": "注册中心",
+  "admin.about.embedded": "内嵌的 etcd",
   "admin.about.cluster": "集群",
   "admin.about.alive": "存活",
   "admin.about.secrets": "密钥",

@@ -39,7 +39,6 @@ export function BulkDialog({ intent, onClose }: { intent: BulkIntent | undefined
       opened={intent !== undefined}
       onClose={onClose}
       title={intent ? t("instances.bulkTitle", { verb: t(bulkWord(intent)) }) : ""}
-      closeButtonProps={{ "aria-label": t("common.close") }}
       size="lg"
       closeOnClickOutside={false}
     >

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { ChartColumn, Table2 } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
 import { histogramQuery, type Scope } from "../../api/instances";
-import { duration, moment, shortMoment } from "../../domain/format";
+import { moment, roundDuration, shortMoment } from "../../domain/format";
 import { lookOf } from "../../domain/states";
 import { useSay, word } from "../../i18n";
 import { useNow } from "../../live/clock";
@@ -67,7 +67,7 @@ function Chart({ b, onWindow }: { b: Bars; onWindow: Props["onWindow"] }) {
         ref={box}
         className="histogram-bars"
         role="img"
-        aria-label={t("instances.histogramLabel", { most: b.most, width: duration(b.width) })}
+        aria-label={t("instances.histogramLabel", { most: b.most, width: roundDuration(b.width) })}
         onPointerDown={(e) => {
           if (e.button !== 0) return;
           e.currentTarget.setPointerCapture(e.pointerId);
@@ -97,7 +97,7 @@ function Chart({ b, onWindow }: { b: Bars; onWindow: Props["onWindow"] }) {
       </div>
       <div className="histogram-axis num faint">
         <span>{shortMoment(b.from, now, zone)}</span>
-        <span>{t("instances.bucket", { width: duration(b.width), most: b.most })}</span>
+        <span>{t("instances.bucket", { width: roundDuration(b.width), most: b.most })}</span>
         <span>{shortMoment(Math.min(b.to, now), now, zone)}</span>
       </div>
     </div>
