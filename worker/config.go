@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"google.golang.org/grpc"
-
+	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/worker/heartbeat"
 	"github.com/porpoise/porpoise/worker/lease"
 	"github.com/porpoise/porpoise/worker/task"
@@ -50,7 +49,7 @@ type Config struct {
 
 	Masters    Peers
 	Apiservers Peers // nil: nobody reads logs
-	Dial       func(ctx context.Context, address string) (*grpc.ClientConn, error)
+	Dial       func(ctx context.Context, address string) (rpc.Conn, error)
 
 	// Runner is the command that runs the runner for DataDir; RunnerEnv is all of its environment.
 	Runner    []string

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"google.golang.org/grpc"
 
 	"github.com/porpoise/porpoise/internal/rpc"
 )
@@ -37,7 +36,7 @@ type Masters interface {
 // Config is what a Watcher needs.
 type Config struct {
 	Masters Masters
-	Dial    func(ctx context.Context, address string) (*grpc.ClientConn, error)
+	Dial    func(ctx context.Context, address string) (rpc.Conn, error)
 	Logger  hclog.Logger
 }
 

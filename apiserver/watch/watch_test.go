@@ -69,7 +69,7 @@ func (f fixed) Masters(context.Context) (<-chan []Master, error) { return f, nil
 
 func run(t *testing.T, list fixed) *Watcher {
 	t.Helper()
-	w := New(Config{Masters: list, Logger: hclog.NewNullLogger(), Dial: func(_ context.Context, addr string) (*grpc.ClientConn, error) {
+	w := New(Config{Masters: list, Logger: hclog.NewNullLogger(), Dial: func(_ context.Context, addr string) (rpc.Conn, error) {
 		return grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	}})
 	ctx, cancel := context.WithCancel(context.Background())

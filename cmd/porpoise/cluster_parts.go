@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -70,7 +71,8 @@ type parts struct {
 	data        *dataDir
 	waiting     *waiting // nil where no HTTP is served
 	settings    []apiserver.Setting
-	processes   *processes // of a demo; nil without
+	processes   *processes        // of a demo; nil without
+	here        map[string]served // by address
 }
 
 // demonstrated is the demo as the API ends its processes; nil outside of one.
@@ -253,11 +255,33 @@ func serveUntil(ctx context.Context, server *grpc.Server, listener net.Listener)
 	return <-served
 }
 
-// dialer makes connections to servers of the given roles, as this node in its own role.
-func dialer(certificate *rpc.Certificate, roles ...registry.Role) func(ctx context.Context, address string) (*grpc.ClientConn, error) {
-	creds := certificate.Credentials(roles...)
-	return func(ctx context.Context, address string) (*grpc.ClientConn, error) {
-		return rpc.Dial(ctx, address, creds)
+// served is a service of this process.
+type served struct {
+	service *grpc.ServiceDesc
+	server  any
+}
+
+// serves notes what this process serves at an address, so that its own parts need no network for that.
+func (p *parts) serves(address string, service *grpc.ServiceDesc, server any) {
+	if p.here == nil {
+		p.here = map[string]served{}
+	}
+	p.here[address] = served{service, server}
+}
+
+// dialer makes connections to servers of the given roles, as this node in its own role: without
+// a network where they are in this process by now.
+func (p *parts) dialer(certificate *rpc.Certificate, roles ...registry.Role) func(ctx context.Context, address string) (rpc.Conn, error) {
+	creds, here := certificate.Credentials(roles...), maps.Clone(p.here)
+	return func(ctx context.Context, address string) (rpc.Conn, error) {
+		conn, err := rpc.Dial(ctx, address, creds)
+		if err != nil {
+			return nil, err
+		}
+		if own, ok := here[address]; ok {
+			return rpc.NewLocal(conn, certificate, own.service, own.server), nil
+		}
+		return conn, nil
 	}
 }
 
@@ -282,6 +306,7 @@ func (p *parts) startMaster(ctx context.Context, listen, advertise string, weigh
 		_ = listener.Close()
 		return err
 	}
+	p.serves(advertise, &rpc.Master_ServiceDesc, m)
 	p.run("master", runStop, m.Run)
 	return nil
 }
@@ -358,7 +383,8 @@ func (p *parts) startAPI(ctx context.Context, w web, listen, advertise string) (
 		return nil, err
 	}
 	advertise = advertised(advertise, listener.Addr().String())
-	watcher := watch.New(watch.Config{Masters: masters{p.registry}, Dial: dialer(certificate, registry.Master), Logger: p.log})
+	p.serves(advertise, &rpc.Logs_ServiceDesc, logServer)
+	watcher := watch.New(watch.Config{Masters: masters{p.registry}, Dial: p.dialer(certificate, registry.Master), Logger: p.log})
 	p.run("watcher", runStop, watcher.Run)
 	cluster := newMembers(p.registry, p.cluster.Slots, p.authority.Hash())
 	p.run("members", runStop, cluster.Run)
@@ -472,7 +498,7 @@ func (p *parts) startWorker(w work) error {
 		Node: p.node, Incarnation: p.incarnation, Predecessor: p.predecessor,
 		Groups: w.groups, Labels: w.labels, Slots: w.slots, DataDir: dir, Version: version(),
 		Masters: peers{p.registry, registry.Master}, Apiservers: peers{p.registry, registry.APIServer},
-		Dial:   dialer(w.certificate, registry.Master, registry.APIServer),
+		Dial:   p.dialer(w.certificate, registry.Master, registry.APIServer),
 		Runner: []string{exe, "runner", "--data", dir}, RunnerEnv: append(taskEnvironment(os.Environ()), failpoint.Environment()...),
 		DrainFor: w.drainFor, KeepTasks: w.keepTasks, Heartbeat: w.heartbeat, Leases: w.leases, Membership: place, Logger: p.log,
 	})

@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
+
+	"github.com/porpoise/porpoise/internal/lean"
 )
 
 const (
@@ -46,6 +49,7 @@ func (a *app) tuneCollector() {
 // followHeap gives a busy process with a small heap room between collections, until ctx ends.
 func followHeap(ctx context.Context) {
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}
+	collected := eachCollection()
 	look := time.NewTicker(collectorLook)
 	defer look.Stop()
 	for percent, before, calm := collectorCalm, uint64(0), 0; ; {
@@ -65,14 +69,38 @@ func followHeap(ctx context.Context) {
 			calm = 0
 		}
 		if calm == collectorRest {
-			debug.FreeOSMemory()
+			lean.Rest()
 			metrics.Read(samples[1:])
 			before = samples[1].Value.Uint64() // it was a collection, too
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-look.C:
+		// Who gets busy needs not wait for the next look.
+		for seen, waits := 0, true; waits; {
+			select {
+			case <-ctx.Done():
+				return
+			case <-look.C:
+				waits = false
+			case <-collected:
+				if seen++; seen == collectorBusy && percent == collectorCalm {
+					waits = false
+					look.Reset(collectorLook)
+				}
+			}
 		}
 	}
+}
+
+// eachCollection tells of the collections of this process; of several at once it tells once.
+func eachCollection() <-chan struct{} {
+	told := make(chan struct{}, 1)
+	var again func(sign *[16]byte)
+	again = func(sign *[16]byte) {
+		select {
+		case told <- struct{}{}:
+		default:
+		}
+		runtime.SetFinalizer(sign, again)
+	}
+	runtime.SetFinalizer(new([16]byte), again)
+	return told
 }

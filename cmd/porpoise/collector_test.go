@@ -1,6 +1,10 @@
 package main
 
-import "testing"
+import (
+	"runtime"
+	"testing"
+	"time"
+)
 
 func TestABusyProcessWithASmallHeapGetsRoom(t *testing.T) {
 	t.Parallel()
@@ -15,6 +19,20 @@ func TestABusyProcessWithASmallHeapGetsRoom(t *testing.T) {
 	} {
 		if got := collectorPercent(c.live, c.collections); got != c.want {
 			t.Errorf("collectorPercent(%d MiB, %d) = %d, want %d", c.live>>20, c.collections, got, c.want)
+		}
+	}
+}
+
+func TestEachCollectionIsToldOf(t *testing.T) {
+	t.Parallel()
+	collected := eachCollection()
+	late := time.After(20 * time.Second)
+	for i := range 3 {
+		runtime.GC()
+		select {
+		case <-collected:
+		case <-late:
+			t.Fatalf("collection %d is not told of", i+1)
 		}
 	}
 }

@@ -15,7 +15,7 @@ var floors = map[string]int{
 	"dag":                0, "registry": 0, "ui": 0,
 	"examples": 1,              // their tests run them by dag/trial
 	"docs":     3, "deploy": 3, // their tests hold documents and installations to the code
-	"sql": 1, "internal/rpc": 1, "internal/guard": 1, "internal/ended": 1, "internal/flood": 1, "internal/dolphin": 1, "internal/webhook": 1,
+	"sql": 1, "internal/rpc": 1, "internal/guard": 1, "internal/lean": 1, "internal/ended": 1, "internal/flood": 1, "internal/dolphin": 1, "internal/webhook": 1,
 	"master": 2, "worker": 2, "apiserver": 2,
 	"cmd":            3,
 	"bench":          4, // it measures what cmd builds, and calls by its client

@@ -181,11 +181,15 @@ func (e *Engine) grouper(ctx context.Context) error {
 	again := time.NewTicker(askAgainEvery)
 	defer again.Stop()
 	for {
+		var look <-chan time.Time // of who waits for nothing
+		if e.groups.waits() {
+			look = tick.C
+		}
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-e.groups.some:
-		case <-tick.C:
+		case <-look:
 		case <-again.C:
 			e.AskGroups()
 		}

@@ -25,9 +25,10 @@ import (
 )
 
 // One member has nobody to wait for, so its clock may be fast: it leads 0.1 s after
-// its start. The rest keeps it small; a registry holds kilobytes.
+// its start. It ticks as seldom as that time allows, since each tick wakes a process that rests. The rest
+// keeps it small; a registry holds kilobytes.
 const (
-	embedTickMs     = 10
+	embedTickMs     = 20
 	embedElectionMs = 100
 	embedQuota      = 64 << 20
 	embedSegment    = 1 << 20 // of the write-ahead log; etcd would preallocate 64 MB

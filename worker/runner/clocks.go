@@ -3,6 +3,8 @@ package runner
 import (
 	"syscall"
 	"time"
+
+	"github.com/porpoise/porpoise/internal/lean"
 )
 
 const (
@@ -134,6 +136,7 @@ func (l *loop) idleClock(now time.Time) {
 		l.quit = true
 		return
 	}
+	l.restClock(now)
 	if l.session != nil || len(l.tasks) > 0 {
 		l.idle = now
 		return
@@ -141,5 +144,20 @@ func (l *loop) idleClock(now time.Time) {
 	if l.cfg.IdleFor > 0 && now.Sub(l.idle) >= l.cfg.IdleFor {
 		l.log.Info("runner ends: no task and no worker", "idle_for", l.cfg.IdleFor)
 		l.quit = true
+	}
+}
+
+// restAfter is how long there is no task before this process gives back what it used for the last ones.
+const restAfter = 10 * time.Second
+
+// restClock gives memory back once a rest has come.
+func (l *loop) restClock(now time.Time) {
+	if len(l.tasks) > 0 {
+		l.restAt, l.rests = now.Add(restAfter), false
+		return
+	}
+	if !l.rests && !now.Before(l.restAt) {
+		l.rests = true
+		lean.Rest()
 	}
 }

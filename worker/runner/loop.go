@@ -84,6 +84,8 @@ type loop struct {
 	young   []*task                      // born, not yet told
 	foreign map[tasklog.Key]*tasklog.Log // output of attempts in the control process
 	idle    time.Time                    // since when nobody needs this process
+	restAt  time.Time                    // when it gives back memory, if no task comes before
+	rests   bool                         // it has done so
 	leaving bool                         // told to end after the last task
 	quit    bool
 	ended   bool // an attempt has ended since the last hunt
@@ -97,6 +99,7 @@ type loop struct {
 // run goes on until the runner is to end.
 func (l *loop) run() error {
 	l.idle = time.Now()
+	l.restAt = l.idle.Add(restAfter)
 	for !l.quit {
 		n, err := l.wait()
 		if err != nil {

@@ -83,7 +83,7 @@ func (l *loop) accept(s *Start) {
 	secrets := mask.New(s.Secrets)
 	t := &task{
 		id: l.nextID, start: s, key: key, log: l.store.NewLog(key, now), outputs: newOutputs(s.Outputs, secrets),
-		pid: 0, pidfd: -1, pipes: [2]int{-1, -1}, until: time.Duration(s.Until),
+		epoll: l.epollFD, pid: 0, pidfd: -1, pipes: [2]int{-1, -1}, until: time.Duration(s.Until),
 	}
 	if secrets != nil {
 		t.masks = [2]*mask.Stream{secrets.Stream(), secrets.Stream()}

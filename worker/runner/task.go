@@ -22,6 +22,7 @@ type task struct {
 	masks      [2]*mask.Stream // of stdout and stderr; nil without secrets
 	outputPath string
 
+	epoll     int // the set that watches it
 	pid       int
 	pidfd     int
 	pipes     [2]int // stdout, stderr; -1 when closed
@@ -102,8 +103,11 @@ func (t *task) writeRest() {
 	}
 }
 
+// closePipe takes the pipe out of the epoll set first: a process that is just being made shares it until
+// it has replaced its program, and for so long closing alone would leave an event that nobody takes.
 func (t *task) closePipe(stream int) {
 	if t.pipes[stream] >= 0 {
+		_ = unix.EpollCtl(t.epoll, unix.EPOLL_CTL_DEL, t.pipes[stream], nil)
 		_ = unix.Close(t.pipes[stream])
 		t.pipes[stream] = -1
 	}

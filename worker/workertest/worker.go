@@ -76,7 +76,7 @@ func (s Spec) config(log hclog.Logger) worker.Config {
 	c := worker.Config{
 		Node: "w1", Incarnation: s.Boot, Slots: s.Slots, DataDir: s.Dir, Version: "test",
 		Masters: worker.FixedPeers(s.Masters), DrainFor: s.DrainFor, KeepTasks: s.KeepTasks, Leases: s.Leases,
-		Dial: func(_ context.Context, address string) (*grpc.ClientConn, error) {
+		Dial: func(_ context.Context, address string) (rpc.Conn, error) {
 			return grpc.NewClient(address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 		},
 		Runner: []string{os.Args[0]}, RunnerEnv: []string{runnerDir + "=" + s.Dir, "PATH=" + os.Getenv("PATH")},
