@@ -18,7 +18,7 @@ import (
 // Rest gives back what it can. It takes some milliseconds.
 func Rest() {
 	debug.FreeOSMemory()
-	maps, err := os.Open("/proc/self/maps")
+	maps, err := os.Open("/proc/self/smaps")
 	if err != nil {
 		return // nothing is lost but room
 	}
@@ -31,32 +31,40 @@ func Rest() {
 // area is a range of addresses.
 type area struct{ from, to uint64 }
 
-// program reads which areas hold the file that an address of code is in, and cannot be written to: what is in them is
-// in the file. The first lines of such a table are the program's.
+// program reads which areas hold the file that an address of code is in, and nothing but what is in that file: pages that were
+// written to, as a loader does where it moves a program, and a debugger, count as anonymous, and an area with one is left out.
 func program(maps io.Reader, code uint64) []area {
 	areas := map[string][]area{}
-	file := ""
+	file, node := "", ""
+	var last area
 	lines := bufio.NewScanner(maps)
 	for lines.Scan() {
-		fields := strings.Fields(lines.Text()) // from-to, rights, offset, device, inode, path
-		if len(fields) < 6 || fields[4] == "0" {
-			continue
+		fields := strings.Fields(lines.Text())
+		if len(fields) == 3 && fields[0] == "Anonymous:" && fields[1] == "0" && node != "" {
+			areas[node] = append(areas[node], last)
 		}
-		first, last, _ := strings.Cut(fields[0], "-")
+		if len(fields) > 0 && strings.HasSuffix(fields[0], ":") {
+			continue // a figure of the area above
+		}
+		node = ""
+		if len(fields) < 6 || fields[4] == "0" {
+			continue // from-to, rights, offset, device, inode, path
+		}
+		first, end, _ := strings.Cut(fields[0], "-")
 		from, err := strconv.ParseUint(first, 16, 64)
 		if err != nil {
 			continue
 		}
-		to, err := strconv.ParseUint(last, 16, 64)
+		to, err := strconv.ParseUint(end, 16, 64)
 		if err != nil {
 			continue
 		}
-		node := fields[3] + " " + fields[4]
+		of := fields[3] + " " + fields[4]
 		if from <= code && code < to {
-			file = node
+			file = of
 		}
 		if rights := fields[1]; strings.HasPrefix(rights, "r-") && strings.HasSuffix(rights, "p") {
-			areas[node] = append(areas[node], area{from, to})
+			node, last = of, area{from, to}
 		}
 	}
 	return areas[file]
