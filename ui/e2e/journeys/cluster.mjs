@@ -116,6 +116,9 @@ export const journeys = {
         "no task runs again",
       );
       for (const n of numbers) assert.match(n[0], /\d+(\.\d)? (ms|s)|\dm/);
+      // What happened, step by step, by keys too.
+      await rows.first().getByRole("button", { name: "Events" }).press("Enter");
+      await page.locator(".failover-events li").filter({ hasText: /\+/ }).first().waitFor();
       assert.deepEqual(await check(page, "failovers"), []);
       if (shots) await page.screenshot({ path: `${out}cluster-failovers.png` });
       await view.close();

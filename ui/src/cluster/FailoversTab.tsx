@@ -1,5 +1,6 @@
 import { Button, SegmentedControl } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { type Failover, failoversQuery } from "../api/cluster";
 import { clockTime, duration, millis } from "../domain/format";
 import { type Sentence, useSay } from "../i18n";
@@ -52,6 +53,9 @@ export function FailoversTab({ search, set }: Props) {
   );
 }
 
+/** columns is how many there are: what happened in a failover takes a row of its own below it. */
+const columns = 10;
+
 function Table({ rows }: { rows: Failover[] }) {
   const { t } = useSay();
   return (
@@ -68,6 +72,7 @@ function Table({ rows }: { rows: Failover[] }) {
             <th className="n">{t("cluster.instances")}</th>
             <th className="n">{t("cluster.adopted")}</th>
             <th className="n">{t("cluster.lost")}</th>
+            <th aria-label={t("cluster.events")} />
           </tr>
         </thead>
         <tbody>
@@ -92,33 +97,58 @@ function Row({ f }: { f: Failover }) {
   const seen = millis(f.detected_at) ?? 0;
   const done = millis(f.finished_at);
   const acted = millis(f.steps.find((s) => s.name === "taken" || s.name === "lost")?.at);
+  const [open, setOpen] = useState(false);
   return (
-    <tr data-failover={f.node}>
-      <td>
-        <Moment at={f.detected_at} />{" "}
-        <span className="faint">
-          <Ago at={f.detected_at} />
-        </span>
-      </td>
-      <td>
-        <strong>{f.node}</strong> <span className="faint">{t(f.kind === "master" ? "cluster.master1" : "cluster.worker1")}</span>
-      </td>
-      <td title={f.steps.map((s) => `${clockTime(millis(s.at) ?? 0, zone, true)} ${stepWord(t, s.name)}`).join("\n")}>{f.cause}</td>
-      <td>{nodeOf(f.by)}</td>
-      <td className="n num">{acted === undefined ? "–" : duration(Math.max(0, acted - seen))}</td>
-      <td className="n num">
-        {done === undefined ? (
-          <span className="state-word text-retry">
-            <StateIcon state="retry_wait" size={14} /> {t("cluster.open")}
+    <>
+      <tr data-failover={f.node}>
+        <td>
+          <Moment at={f.detected_at} />{" "}
+          <span className="faint">
+            <Ago at={f.detected_at} />
           </span>
-        ) : (
-          duration(Math.max(0, done - seen))
-        )}
-      </td>
-      <td className="n num">{f.instances}</td>
-      <td className="n num">{f.adopted}</td>
-      <td className="n num">{f.lost}</td>
-    </tr>
+        </td>
+        <td>
+          <strong>{f.node}</strong> <span className="faint">{t(f.kind === "master" ? "cluster.master1" : "cluster.worker1")}</span>
+        </td>
+        <td>{f.cause}</td>
+        <td>{nodeOf(f.by)}</td>
+        <td className="n num">{acted === undefined ? "–" : duration(Math.max(0, acted - seen))}</td>
+        <td className="n num">
+          {done === undefined ? (
+            <span className="state-word text-retry">
+              <StateIcon state="retry_wait" size={14} /> {t("cluster.open")}
+            </span>
+          ) : (
+            duration(Math.max(0, done - seen))
+          )}
+        </td>
+        <td className="n num">{f.instances}</td>
+        <td className="n num">{f.adopted}</td>
+        <td className="n num">{f.lost}</td>
+        <td className="end">
+          <Button variant="subtle" size="compact-sm" aria-expanded={open} onClick={() => setOpen(!open)}>
+            {t("cluster.events")}
+          </Button>
+        </td>
+      </tr>
+      {open && (
+        <tr className="failover-events">
+          <td colSpan={columns}>
+            <ol>
+              {f.steps.map((s) => {
+                const at = millis(s.at) ?? 0;
+                return (
+                  <li key={s.name}>
+                    <span className="num">{clockTime(at, zone, true)}</span> {stepWord(t, s.name)}
+                    {at > seen && <span className="faint num"> +{duration(at - seen)}</span>}
+                  </li>
+                );
+              })}
+            </ol>
+          </td>
+        </tr>
+      )}
+    </>
   );
 }
 

@@ -5,7 +5,9 @@ import { type ComponentType, lazy, useState } from "react";
  * waits even then, and React keeps what has waited for another 300 ms behind its fallback, so that a page does not flicker.
  * load begins to load it, and answers when it is there (undefined: already); a route that awaits it never shows the fallback.
  */
-export function piece<P extends object>(read: () => Promise<ComponentType<P>>): ComponentType<P> & { load: () => Promise<void> | undefined } {
+export function piece<P extends object>(
+  read: () => Promise<ComponentType<P>>,
+): ComponentType<P> & { load: () => Promise<void> | undefined } {
   let there: ComponentType<P> | undefined;
   let coming: Promise<ComponentType<P>> | undefined;
   const load = () => {

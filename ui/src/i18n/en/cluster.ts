@@ -190,6 +190,7 @@ export const cluster = {
   "cluster.adopted": "Tasks went on",
   "cluster.lost": "Tasks run again",
   "cluster.open": "not settled yet",
+  "cluster.events": "Events",
   "cluster.failStep.absent": "missed",
   "cluster.failStep.silent": "fell silent",
   "cluster.failStep.taken": "taken over",

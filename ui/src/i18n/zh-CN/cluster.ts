@@ -191,6 +191,7 @@ export const cluster: Record<keyof typeof en, string> = {
   "cluster.adopted": "继续运行的任务",
   "cluster.lost": "重新运行的任务",
   "cluster.open": "尚未处理完",
+  "cluster.events": "事件",
   "cluster.failStep.absent": "发现缺席",
   "cluster.failStep.silent": "无消息",
   "cluster.failStep.taken": "接管",
