@@ -33,7 +33,7 @@ func everybody(ctx context.Context, s *Site) error {
 	if err != nil {
 		return err
 	}
-	if len(masters) != 3 || len(workers) != 3 || !strings.Contains(s.Parts[0].Tail(), "Kill one and watch") {
+	if len(masters) != 3 || len(workers) != 3 || !strings.Contains(s.Parts[0].Log(), "Kill one and watch") {
 		return fmt.Errorf("%d masters, %d workers", len(masters), len(workers))
 	}
 	return nil
@@ -42,7 +42,7 @@ func everybody(ctx context.Context, s *Site) error {
 // pidOf reads the newest pid of one of the demo's processes from its log.
 func pidOf(t *testing.T, s *Site, process string) int {
 	t.Helper()
-	found := regexp.MustCompile(`process started: process=`+process+` pid=(\d+)`).FindAllStringSubmatch(s.Parts[0].Tail(), -1)
+	found := regexp.MustCompile(`process started: process=`+process+` pid=(\d+)`).FindAllStringSubmatch(s.Parts[0].Log(), -1)
 	if len(found) == 0 {
 		t.Fatalf("no pid of %s in the log:\n%s", process, s.Parts[0].Tail())
 	}
@@ -91,7 +91,7 @@ func TestADemosTaskRunsElsewhereAfterItsWorkerDied(t *testing.T) {
 	if len(attempts) != 2 || attempts[0].State != dag.AttemptLost || attempts[1].Worker == first || task.State != dag.TaskSuccess {
 		t.Errorf("task %s, attempts = %+v, want one lost on %s and one elsewhere", task.State, attempts, first)
 	}
-	if log := s.Parts[0].Tail(); !strings.Contains(log, "process ended and stays away: process="+first) {
+	if log := s.Parts[0].Log(); !strings.Contains(log, "process ended and stays away: process="+first) {
 		t.Errorf("the log does not tell of the death of %s:\n%s", first, log)
 	}
 }

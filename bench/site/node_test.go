@@ -58,7 +58,7 @@ func TestCtrlCWaitsForARunningTask(t *testing.T) {
 	w, node := begin(ctx, t, s), s.Part("standalone")
 	node.Signal(syscall.SIGINT)
 	err := s.Until(ctx, "the node drains", func() error {
-		if !strings.Contains(node.Tail(), "worker drains") {
+		if !strings.Contains(node.Log(), "worker drains") {
 			return errors.New("its log does not say so")
 		}
 		return nil

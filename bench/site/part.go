@@ -178,6 +178,15 @@ func (p *Part) Tail() string {
 	return string(text)
 }
 
+// Log is all that the process has printed so far: for who looks for a line of it.
+func (p *Part) Log() string {
+	text, err := os.ReadFile(p.log)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
 // environment is ours without what configures a role: a benchmark measures what the
 // flags say.
 func environment() []string {

@@ -89,7 +89,7 @@ func (o *own) role(role, name, etcd string, more ...string) *Part {
 func (o *own) says(p *Part, text string) {
 	o.Helper()
 	err := o.site.Until(o.ctx, p.Name+" says "+text, func() error {
-		if strings.Contains(p.Tail(), text) {
+		if strings.Contains(p.Log(), text) {
 			return nil
 		}
 		if p.Ended() {
@@ -109,7 +109,7 @@ func (o *own) refused(p *Part, texts ...string) {
 		o.Fatalf("%s was not refused: %v", p.Name, err)
 	}
 	for _, text := range texts {
-		if !strings.Contains(p.Tail(), text) {
+		if !strings.Contains(p.Log(), text) {
 			o.Errorf("%s was refused without %q:\n%s", p.Name, text, p.Tail())
 		}
 	}

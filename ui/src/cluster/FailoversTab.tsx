@@ -126,7 +126,7 @@ function Row({ f }: { f: Failover }) {
         <td className="n num">{f.adopted}</td>
         <td className="n num">{f.lost}</td>
         <td className="end">
-          <Button variant="subtle" size="compact-sm" aria-expanded={open} onClick={() => setOpen(!open)}>
+          <Button variant="subtle" size="compact-xs" aria-expanded={open} onClick={() => setOpen(!open)}>
             {t("cluster.events")}
           </Button>
         </td>
