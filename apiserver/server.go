@@ -70,6 +70,8 @@ type Config struct {
 	LeastInterval time.Duration
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+
+	cost passwordCost // zero is usualCost; only tests have cheaper passwords
 }
 
 // Server answers the API. Its handler is safe for concurrent use; Run must be running
@@ -92,6 +94,7 @@ type Server struct {
 	known    *identities
 	throttle *throttle
 	pace     *pace
+	cost     passwordCost
 	hashing  chan struct{} // bounds the memory that argon2id takes
 	trials   chan struct{} // bounds the processors that trials take
 	plans    *plans
@@ -134,6 +137,9 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Version == "" {
 		cfg.Version = "0.0.0"
 	}
+	if cfg.cost == (passwordCost{}) {
+		cfg.cost = usualCost
+	}
 	teachHuma()
 	var seed [6]byte
 	_, _ = rand.Read(seed[:]) // never fails, as crypto/rand documents
@@ -145,6 +151,7 @@ func New(cfg Config) (*Server, error) {
 		known:    newIdentities(cfg.Store, cfg.Now),
 		throttle: newThrottle(cfg.Now),
 		pace:     newPace(cfg.Now),
+		cost:     cfg.cost,
 		hashing:  make(chan struct{}, maxHashing),
 		trials:   make(chan struct{}, maxTrials),
 		plans:    newPlans(cfg.Store),

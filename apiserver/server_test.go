@@ -144,7 +144,7 @@ func benchOf(t testing.TB, first bool, change ...func(*Config)) *bench {
 	b.watcher = watch.New(watch.Config{Logger: hclog.NewNullLogger()})
 	cfg := Config{
 		Store: b.store, Hints: b.hints, Events: b.watcher, Cluster: fixedCluster{}, Workers: fixedWorkers{}, Logger: hclog.NewNullLogger(), Now: b.clock.Now,
-		Metrics: prometheus.NewRegistry(), Version: "1.0.0",
+		Metrics: prometheus.NewRegistry(), Version: "1.0.0", cost: passwordCost{memoryKiB: 64, time: 1, threads: 1},
 	}
 	for _, c := range change {
 		c(&cfg)

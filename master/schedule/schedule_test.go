@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/porpoise/porpoise/dag"
 	rules "github.com/porpoise/porpoise/dag/schedule"
 	"github.com/porpoise/porpoise/sql"
+	"github.com/porpoise/porpoise/sql/sqltest"
 )
 
 // bench is a store with one workflow, and a clock that steps.
@@ -54,7 +54,7 @@ func newBench(t *testing.T, masters int) *bench {
 func (b *bench) openStore(now func() time.Time) {
 	b.t.Helper()
 	var err error
-	b.Store, err = sql.Open(b.t.Context(), sql.Config{DSN: "sqlite:" + filepath.Join(b.t.TempDir(), "p.db"), Relaxed: true, Slots: slots, Now: now, Alone: true})
+	b.Store, err = sql.Open(b.t.Context(), sql.Config{DSN: "sqlite:" + sqltest.SQLite(b.t), Relaxed: true, Slots: slots, Now: now, Alone: true})
 	b.must(err)
 	b.t.Cleanup(func() { _ = b.Store.Close() })
 	b.must(b.Migrate(b.t.Context()))

@@ -14,6 +14,7 @@ import (
 	rules "github.com/porpoise/porpoise/dag/timer"
 	"github.com/porpoise/porpoise/internal/egress"
 	"github.com/porpoise/porpoise/sql"
+	"github.com/porpoise/porpoise/sql/sqltest"
 )
 
 // The traps of the reference: headers of one value, and an answer that is cut to 256 characters.
@@ -427,7 +428,7 @@ func TestARingerRunsAndStops(t *testing.T) {
 
 func openReal(t *testing.T) (*sql.Store, sql.Project) {
 	t.Helper()
-	store, err := sql.Open(t.Context(), sql.Config{DSN: "sqlite:" + t.TempDir() + "/p.db", Relaxed: true})
+	store, err := sql.Open(t.Context(), sql.Config{DSN: "sqlite:" + sqltest.SQLite(t), Relaxed: true})
 	if err != nil {
 		t.Fatal(err)
 	}
