@@ -60,8 +60,9 @@ func fillMillion(t *testing.T, s *Store) {
 		WHEN n % 9 = 2 THEN 'stopped' WHEN n % 9 = 3 THEN 'paused' WHEN n % 9 = 4 THEN 'submitted' ELSE 'quarantined' END,
 		'', 1, CASE WHEN n < 9000 AND n % 9 = 0 THEN 'm1:a' ELSE '' END, 1, 0, 5, 0, n, 's1', '', '', 'only', 0, '', 2, 'continue', 0, 'ann',
 		1000 + n, 0, 0, 0, 0, '', 0, 0, '' FROM (SELECT ` + strings.Join(terms, " + ") + ` AS n FROM ` + strings.Join(tables, ", ") + `) AS r`)
+	few := min(4, fillDigits)
 	do(`INSERT INTO command (id, kind, instance_id, project_id, slot, priority, created_at)
-		SELECT n + 1, 'start', n + 1, n % 10 + 1, n % 16, 2, 1000 + n FROM (SELECT ` + strings.Join(terms[:4], " + ") + ` AS n FROM ` + strings.Join(tables[:4], ", ") + `) AS r`)
+		SELECT n + 1, 'start', n + 1, n % 10 + 1, n % 16, 2, 1000 + n FROM (SELECT ` + strings.Join(terms[:few], " + ") + ` AS n FROM ` + strings.Join(tables[:few], ", ") + `) AS r`)
 	for _, text := range indexes {
 		do("CREATE " + text)
 	}

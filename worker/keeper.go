@@ -47,6 +47,9 @@ func (c *loop) keepRunner(ctx context.Context) {
 				c.client = nil
 			}
 		})
+		if err == nil {
+			return // it was told to quit, or this process ends: no other one is wanted
+		}
 	}
 }
 

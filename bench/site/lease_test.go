@@ -230,8 +230,18 @@ func drained(ctx context.Context, t *testing.T, s *Site) {
 
 func awaitWorkers(ctx context.Context, t *testing.T, s *Site, n int) {
 	t.Helper()
-	err := s.Until(ctx, fmt.Sprintf("%d workers are in", n), func() error {
-		nodes, err := s.Client.Workers(ctx)
+	awaitNodes(ctx, t, s, n, "workers", s.Client.Workers)
+}
+
+func awaitMasters(ctx context.Context, t *testing.T, s *Site, n int) {
+	t.Helper()
+	awaitNodes(ctx, t, s, n, "masters", s.Client.Masters)
+}
+
+func awaitNodes(ctx context.Context, t *testing.T, s *Site, n int, role string, list func(context.Context) ([]client.Node, error)) {
+	t.Helper()
+	err := s.Until(ctx, fmt.Sprintf("%d %s are in", n, role), func() error {
+		nodes, err := list(ctx)
 		if err == nil && len(nodes) != n {
 			err = fmt.Errorf("there are %d", len(nodes))
 		}

@@ -62,6 +62,7 @@ func TestEveryFireSurvivesItsMaster(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	awaitMasters(ctx, t, s, 2) // the last one comes in once its former self has gone from the registry
 	until := dag.MillisOf(time.Now())
 	for _, sch := range ids {
 		err := s.Until(ctx, sch.Name+" has fired up to now", func() error {

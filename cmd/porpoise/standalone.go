@@ -55,7 +55,7 @@ func serve(ctx context.Context, log logging, name string, up func(ctx context.Co
 		}
 	case <-signals:
 		cancel()
-		if err = <-started; err == nil || starting.Err() != nil {
+		if err = <-started; err != nil { // all that had come up in the end goes as it would later
 			err = &failure{code: exitInterrupted, err: context.Canceled}
 		}
 	}

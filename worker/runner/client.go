@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -26,6 +27,7 @@ type Client struct {
 	conn net.Conn
 	out  *pipe
 	done chan struct{}
+	quit atomic.Bool // the process was told to end
 
 	mu      sync.Mutex // guards what follows
 	nextID  int64
@@ -63,8 +65,9 @@ func Dial(ctx context.Context, dataDir string, as Attachment) (*Client, error) {
 	return c, nil
 }
 
-// Run hands news to handle, one at a time, until ctx or the connection ends. When ctx
-// ends, what was sent goes out before the connection is closed.
+// Run hands news to handle, one at a time, until ctx or the connection ends; the end of
+// a process that was told to quit is no error. When ctx ends, what was sent goes out
+// before the connection is closed.
 func (c *Client) Run(ctx context.Context, handle func(*News)) error {
 	var parts sync.WaitGroup
 	defer parts.Wait()
@@ -82,7 +85,7 @@ func (c *Client) Run(ctx context.Context, handle func(*News)) error {
 		n := &News{}
 		var err error
 		if buf, err = readFrame(in, buf, maxFrame, n); err != nil {
-			if ctx.Err() != nil {
+			if ctx.Err() != nil || c.quit.Load() {
 				return nil
 			}
 			return fmt.Errorf("%w: %w", ErrGone, err)
@@ -111,7 +114,12 @@ func (c *Client) answer(texts []*Text) {
 
 // Send passes an order on; it is lost if the connection ends. The order is not to be
 // touched after.
-func (c *Client) Send(o *Order) { c.out.add(o) }
+func (c *Client) Send(o *Order) {
+	if o.Quit {
+		c.quit.Store(true)
+	}
+	c.out.add(o)
+}
 
 // Read asks for a window of an attempt's output.
 func (c *Client) Read(ctx context.Context, q *Read) (*Text, error) {

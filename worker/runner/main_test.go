@@ -39,6 +39,7 @@ type harness struct {
 	proc    *os.Process
 	cancel  context.CancelFunc
 	ended   chan struct{}
+	over    error // what Run gave, once it has ended
 	starts  map[string]*Started
 	exits   map[string]*Exit
 }
@@ -89,7 +90,7 @@ func (h *harness) connect() *Attached {
 	news, ended := h.news, h.ended
 	go func() {
 		defer close(ended)
-		_ = c.Run(run, func(n *News) { news <- n })
+		h.over = c.Run(run, func(n *News) { news <- n })
 	}()
 	n := h.next()
 	if n.Attached == nil {

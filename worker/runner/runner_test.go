@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"errors"
 	"strings"
 	"testing"
 )
@@ -37,5 +38,27 @@ func TestAFailedTaskTellsItsCodeOrSignal(t *testing.T) {
 	h.start(shell(2, "kill -SEGV $$"))
 	if e := h.exit("m2"); e.State != "failed" || e.Reason != "signal" || e.ExitCode != 139 || !strings.Contains(e.Message, "SIGSEGV") {
 		t.Errorf("exit = %v", e)
+	}
+}
+
+// Whoever has told a runner to quit must not take its end for a loss, and start another.
+func TestOnlyAnUnwantedEndOfTheRunnerIsALoss(t *testing.T) {
+	t.Parallel()
+	h := launch(t)
+	h.client.Send(&Order{Quit: true})
+	<-h.ended
+	if h.over != nil {
+		t.Errorf("a runner that was told to quit is called lost: %v", h.over)
+	}
+	if _, err := h.proc.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	h.connect()
+	if err := h.proc.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-h.ended
+	if !errors.Is(h.over, ErrGone) {
+		t.Errorf("a killed runner is told as %v, want %v", h.over, ErrGone)
 	}
 }
