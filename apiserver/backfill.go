@@ -65,6 +65,7 @@ type BackfillDate struct {
 	State         string `json:"state" enum:"waiting,running,stopping,success,failed,cancelled"`
 	InstanceID    ID     `json:"instance_id,omitempty" doc:"Absent until it starts."`
 	InstanceState string `json:"instance_state,omitempty"`
+	Round         int    `json:"round,omitempty" doc:"Of the instance, as its commands name it."`
 }
 
 // BackfillPath names a backfill in a path.
@@ -263,7 +264,7 @@ func (s *Server) listBackfillDates(ctx context.Context, in *listBackfillDates) (
 	return &backfillDateList{Body: list(rows, next, func(d sql.BackfillDate) BackfillDate {
 		return BackfillDate{
 			Project: d.Project, Workflow: d.Workflow, ScheduleTime: Time(d.ScheduleTime), State: string(d.State), InstanceID: ID(d.Instance),
-			InstanceState: string(d.InstanceIs),
+			InstanceState: string(d.InstanceIs), Round: d.Round,
 		}
 	})}, nil
 }

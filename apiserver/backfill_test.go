@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -212,8 +213,11 @@ func TestABackfillShowsItsProgress(t *testing.T) {
 		t.Errorf("progress %+v", got)
 	}
 	dates := decode[List[BackfillDate]](t, b.must(200, "GET", one+"/dates?state=failed", ""))
-	if len(dates.Items) != 2 || dates.Items[0].InstanceState != "stopped" || dates.Items[0].Workflow != "daily" || fmt.Sprint(int64(dates.Items[0].InstanceID)) != first {
+	if len(dates.Items) != 2 || dates.Items[0].InstanceState != "stopped" || dates.Items[0].Round != 1 || dates.Items[0].Workflow != "daily" || fmt.Sprint(int64(dates.Items[0].InstanceID)) != first {
 		t.Errorf("the failed dates are %+v", dates.Items)
+	}
+	if w := decode[WorkflowText](t, b.must(200, "GET", strings.TrimSuffix(backfills, "/backfills"), "")); w.Backfill == 0 || fmt.Sprint(int64(w.Backfill)) != path.Base(one) {
+		t.Errorf("the workflow names backfill %d as active, want that of %s", w.Backfill, one)
 	}
 	page := decode[List[BackfillDate]](t, b.must(200, "GET", one+"/dates?limit=4", ""))
 	rest := decode[List[BackfillDate]](t, b.must(200, "GET", one+"/dates?limit=4&cursor="+url.QueryEscape(page.NextCursor), ""))

@@ -48,6 +48,7 @@ type CacheStore interface {
 type BackfillStore interface {
 	CreateBackfill(ctx context.Context, b sql.Backfill, parts []sql.BackfillPart, dates []sql.BackfillEntry, newest int64) (sql.Backfill, error)
 	ChangeBackfill(ctx context.Context, id int64, c sql.BackfillChange) (sql.Backfill, bool, error)
+	ActiveBackfill(ctx context.Context, workflowID int64) (int64, error)
 	NewestBackfill(ctx context.Context, workflowID int64) (int64, error)
 	Backfill(ctx context.Context, id int64) (sql.Backfill, error)
 	Backfills(ctx context.Context, workflowID int64, page sql.Page) ([]sql.Backfill, string, error)

@@ -29,8 +29,9 @@ type Workflow struct {
 // WorkflowText is a workflow with the text of its newest version.
 type WorkflowText struct {
 	Workflow
-	Format string `json:"format" enum:"yaml,json"`
-	Text   string `json:"text" doc:"The definition, byte for byte as it was saved."`
+	Format   string `json:"format" enum:"yaml,json"`
+	Text     string `json:"text" doc:"The definition, byte for byte as it was saved."`
+	Backfill ID     `json:"active_backfill,omitempty" doc:"The newest backfill of it that is not over."`
 }
 
 // WorkflowPath names a workflow in a path.
@@ -102,11 +103,15 @@ func (s *Server) getWorkflow(ctx context.Context, _ *WorkflowPath) (*workflowAns
 	if w.Latest == 0 {
 		return &workflowAnswer{ETag: etag(0), Body: WorkflowText{Workflow: workflowFace(w), Format: document.YAML}}, nil
 	}
+	active, err := s.store.ActiveBackfill(ctx, w.ID)
+	if err != nil {
+		return nil, fmt.Errorf("look for a backfill of workflow %d: %w", w.ID, err)
+	}
 	v, err := s.store.Version(ctx, w.ID, w.Latest)
 	if err != nil {
 		return nil, fmt.Errorf("read version %d of workflow %d: %w", w.Latest, w.ID, err)
 	}
-	return &workflowAnswer{ETag: etag(w.Latest), Body: WorkflowText{Workflow: workflowFace(w), Format: v.Format, Text: v.Text}}, nil
+	return &workflowAnswer{ETag: etag(w.Latest), Body: WorkflowText{Workflow: workflowFace(w), Format: v.Format, Text: v.Text, Backfill: ID(active)}}, nil
 }
 
 func (s *Server) putWorkflow(ctx context.Context, in *putWorkflow) (*savedAnswer, error) {

@@ -59,6 +59,7 @@ type BackfillDate struct {
 	State        backfill.DateState
 	Instance     int64             // 0 for none yet
 	InstanceIs   dag.InstanceState // joined; "" for none
+	Round        int               // joined; of the instance
 }
 
 // BackfillKey is the trigger key of the instances of a backfill: one for each date of a workflow.
@@ -228,8 +229,8 @@ func (s *Store) BackfillDates(ctx context.Context, id int64, state backfill.Date
 		where, args = where+` AND d.state = ?`, append(args, string(state))
 	}
 	out, err := collect(ctx, s, func(scan func(...any) error) (d BackfillDate, err error) {
-		return d, scan(&d.Place, &d.Project, &d.Workflow, &d.ScheduleTime, &d.State, &d.Instance, &d.InstanceIs)
-	}, `SELECT d.place, COALESCE(p.name, ''), COALESCE(w.name, ''), d.schedule_time, d.state, d.instance_id, COALESCE(i.state, '')
+		return d, scan(&d.Place, &d.Project, &d.Workflow, &d.ScheduleTime, &d.State, &d.Instance, &d.InstanceIs, &d.Round)
+	}, `SELECT d.place, COALESCE(p.name, ''), COALESCE(w.name, ''), d.schedule_time, d.state, d.instance_id, COALESCE(i.state, ''), COALESCE(i.round, 0)
 		FROM backfill_date d JOIN backfill_part t ON t.backfill_id = d.backfill_id AND t.part = d.part LEFT JOIN project p ON p.id = t.project_id
 		LEFT JOIN workflow w ON w.id = t.workflow_id LEFT JOIN workflow_instance i ON i.id = d.instance_id
 		WHERE `+where+` ORDER BY d.place LIMIT ?`, append(args, limit+1)...)
@@ -237,6 +238,15 @@ func (s *Store) BackfillDates(ctx context.Context, id int64, state backfill.Date
 		return nil, "", fmt.Errorf("read dates of backfill %d: %w", id, err)
 	}
 	return cut(out, limit, "backfill_dates", func(d BackfillDate) any { return keyCursor{d.Place} })
+}
+
+// ActiveBackfill returns the latest backfill of a workflow of which something runs or will, 0 where none does.
+func (s *Store) ActiveBackfill(ctx context.Context, workflowID int64) (id int64, err error) {
+	err = s.read.QueryRowContext(ctx, `SELECT COALESCE(MAX(id), 0) FROM backfill WHERE active = 1 AND workflow_id = ?`, workflowID).Scan(&id)
+	if err != nil {
+		return 0, fmt.Errorf("read active backfill of workflow %d: %w", workflowID, err)
+	}
+	return id, nil
 }
 
 // NewestBackfill returns the latest backfill of a workflow, 0 where it has none.

@@ -91,6 +91,9 @@ func aBackfillRunsItsDates(t *testing.T, b *bench) {
 	if f.Project != "Sales" || f.Workflow != "Daily" || f.Dates.Total() != 3 || f.CreatedBy != "ann" || f.Asked != `{"from":"1970-01-02"}` {
 		t.Errorf("made %+v", f)
 	}
+	if active, err := b.ActiveBackfill(b.ctx, b.workflow.ID); err != nil || active != f.ID {
+		t.Errorf("the active one of the workflow is %d, %v, want %d", active, err, f.ID)
+	}
 	if active, err := b.ActiveBackfills(b.ctx, 0, 10); err != nil || !slices.Equal(active, []int64{f.ID}) {
 		t.Errorf("active: %v, %v", active, err)
 	}
@@ -133,6 +136,9 @@ func aBackfillRunsItsDates(t *testing.T, b *bench) {
 	}
 	if page, _, err = b.BackfillDates(b.ctx, f.ID, backfill.DateFailed, sql.Page{}); err != nil || len(page) != 1 {
 		t.Errorf("the failed dates: %+v, %v", page, err)
+	}
+	if active, err := b.ActiveBackfill(b.ctx, b.workflow.ID); err != nil || active != 0 {
+		t.Errorf("the active one when it is over is %d, %v", active, err)
 	}
 	if active, err := b.ActiveBackfills(b.ctx, 0, 10); err != nil || len(active) != 0 {
 		t.Errorf("active when it is over: %v, %v", active, err)

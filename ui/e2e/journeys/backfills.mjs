@@ -47,6 +47,7 @@ export const journeys = {
     const one = page.getByRole("dialog", { name: /^Backfill \d+/ });
     await one.getByText("0 of 14, 2 running").waitFor();
     assert.match(page.url(), /id=\d+/);
+    await one.locator("tbody tr", { hasText: "2026-03-012026-02-28" }).waitFor(); // the date, and its business date
     await one.getByRole("button", { name: "Pause" }).click();
     await one.getByRole("button", { name: "Resume" }).waitFor();
     writeFileSync(file("gate"), "");
@@ -59,15 +60,20 @@ export const journeys = {
     await one.getByRole("combobox", { name: "State" }).click();
     await page.getByRole("option", { name: "failed" }).click();
     await one.locator("tbody tr", { hasText: "success" }).first().waitFor({ state: "detached" });
-    await one.locator("tbody tr", { hasText: /^2026-03-0\dfailed/ }).waitFor();
+    await one.locator("tbody tr", { hasText: /^2026-03-052026-03-04failed/ }).waitFor();
     await becomes(() => one.locator("tbody tr").count(), 1);
     writeFileSync(file("mended"), "");
-    await one.locator("tbody tr").getByRole("link").click();
-    await page.getByRole("button", { name: "Recover failed" }).first().click();
-    await page.getByRole("dialog").getByRole("button", { name: "Recover failed" }).click();
-    await page.locator(".big-state", { hasText: "success" }).waitFor();
-    await page.goto(`${server.url}/p/shop/w/daily?tab=backfills`);
+    await one.getByRole("button", { name: "Recover 1 failed date" }).click();
+    const bulk = page.getByRole("dialog", { name: "Recover failed" });
+    await bulk.getByText("failed").first().waitFor();
+    assert.deepEqual(await check(page, "recovering dates"), []);
+    await bulk.getByRole("button", { name: "Recover failed" }).click();
+    await bulk.getByText("1 of 1").waitFor();
+    await bulk.getByRole("button", { name: "Close", exact: true }).last().click();
     const row = page.locator("[data-backfill]");
+    await one.getByText("14 of 14", { exact: true }).waitFor();
+    await one.getByRole("button", { name: /failed date/ }).waitFor({ state: "detached" });
+    await page.goto(`${server.url}/p/shop/w/daily?tab=backfills`);
     await row.getByText("14 of 14", { exact: true }).waitFor();
 
     // Of the same days none is missing or failed any more; one more is.
@@ -80,6 +86,13 @@ export const journeys = {
     await form.getByText("2 dates are left out:").waitFor();
     rmSync(file("gate"));
     await form.getByRole("button", { name: "Start 1 run" }).click();
+    await one.getByText("0 of 1, 1 running").waitFor();
+    // Whoever looks at the workflow is told of it.
+    await page.goto(`${server.url}/p/shop/w/daily?tab=overview`);
+    const under = page.locator(".backfill-banner");
+    await under.getByText("0 of 1, 1 running").waitFor();
+    assert.deepEqual(await check(page, "banner of a backfill"), []);
+    await under.getByRole("link").click();
     await one.getByText("0 of 1, 1 running").waitFor();
     await one.getByRole("button", { name: "Cancel" }).click();
     await page

@@ -52,7 +52,10 @@ export const journeys = {
     if (shots) await page.screenshot({ path: `${out}today-acknowledged-en.png` });
     // Whoever opens the run is told the same.
     await line.getByRole("link").first().click();
-    await page.locator(".banner").getByText(/acknowledged by admin .*OPS-7/).waitFor();
+    await page
+      .locator(".banner")
+      .getByText(/acknowledged by admin .*OPS-7/)
+      .waitFor();
     await page.goBack();
 
     // A colleague with the same list, on a phone and in Chinese, takes it back.

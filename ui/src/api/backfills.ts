@@ -75,6 +75,21 @@ export const backfillDatesQuery = (of: OfWorkflow, backfill: string, state: Date
     refetchInterval: active ? watched : calm,
   });
 
+/** readFailedDates returns all dates that failed; of those only that have an instance there is something to recover. */
+export async function readFailedDates(of: OfWorkflow, backfill: string): Promise<BackfillDate[]> {
+  const all: BackfillDate[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page: Schemas["ListBackfillDate"] = await answer(
+      api.GET("/projects/{project}/workflows/{workflow}/backfills/{backfill}/dates", {
+        params: { path: { ...of, backfill }, query: { cursor, limit: 200, state: "failed" } },
+      }),
+    );
+    all.push(...page.items);
+    cursor = page.next_cursor;
+    if (!cursor) return all;
+  }
+}
+
 /** previewBackfill works out what would run, and starts nothing. */
 export function previewBackfill(of: OfWorkflow, body: BackfillOptions) {
   return answer(

@@ -3590,6 +3590,11 @@ export interface components {
             instance_state?: string;
             project: string;
             /**
+             * Format: int64
+             * @description Of the instance, as its commands name it.
+             */
+            round?: number;
+            /**
              * Format: date-time
              * @example 2026-11-21T12:00:00.000Z
              */
@@ -7765,6 +7770,11 @@ export interface components {
             updated_at: string;
         };
         WorkflowText: {
+            /**
+             * @description The newest backfill of it that is not over.
+             * @example 42
+             */
+            active_backfill?: string;
             /**
              * Format: date-time
              * @example 2026-11-21T12:00:00.000Z

@@ -1,21 +1,25 @@
 import { Button, NumberInput, Select } from "@mantine/core";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Pause, Play, X } from "lucide-react";
+import { Pause, Play, RotateCw, X } from "lucide-react";
 import { useState } from "react";
 import {
   type Backfill,
+  type BackfillDate,
   backfillDatesQuery,
   backfillQuery,
   cancelBackfill,
   type DateState,
   type OfWorkflow,
   pauseBackfill,
+  readFailedDates,
   resumeBackfill,
   widenBackfill,
 } from "../api/backfills";
 import { millis, moment } from "../domain/format";
+import { businessDate } from "../domain/schedule/dates";
 import { useSay, word } from "../i18n";
+import { BulkDialog, type BulkIntent, type BulkTarget } from "../instance/list/BulkDialog";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { FormError } from "../parts/FormError";
 import { Guarded } from "../parts/Guarded";
@@ -57,18 +61,22 @@ function Body({ of, id }: { of: OfWorkflow; id: string }) {
   if (one.isError) return <ErrorView error={one.error} retry={() => void one.refetch()} />;
   if (one.isPending) return <SkeletonRows rows={6} />;
   const b = one.data;
+  const facts = [
+    rangeOf(t, b),
+    b.timezone ?? "UTC",
+    t(`backfills.order.${b.order ?? "oldest"}`),
+    b.only && b.only !== "all" && t(`backfills.only.${b.only}`),
+    b.changed_by && t("backfills.changedBy", { name: b.changed_by }),
+  ];
   return (
     <div className="stack">
       <p className="backfill-state">
         <StateWord state={b.state} size={16} />
         <Bar b={b} />
       </p>
-      <p className="faint num">
-        {rangeOf(t, b)}, {b.timezone ?? "UTC"}. {t(`backfills.order.${b.order ?? "oldest"}`)}, {t(`backfills.only.${b.only ?? "all"}`)}.{" "}
-        {b.changed_by && t("backfills.changedBy", { name: b.changed_by })}
-      </p>
+      <p className="faint num">{facts.filter(Boolean).join(t("grid.comma"))}</p>
       <Acts b={b} of={of} />
-      <DateList of={of} id={id} active={b.active} />
+      <DateList of={of} b={b} />
     </div>
   );
 }
@@ -150,21 +158,25 @@ function Acts({ b, of }: { b: Backfill; of: OfWorkflow }) {
   );
 }
 
-function DateList({ of, id, active }: { of: OfWorkflow; id: string; active: boolean }) {
+function DateList({ of, b }: { of: OfWorkflow; b: Backfill }) {
   const { t } = useSay();
+  const zone = b.timezone ?? "UTC";
   const [state, filter] = useState<DateState>();
-  const dates = useInfiniteQuery(backfillDatesQuery(of, id, state, active));
+  const dates = useInfiniteQuery(backfillDatesQuery(of, b.id, state, b.active));
   const rows = dates.data?.pages.flatMap((p) => p.items) ?? [];
   const several = rows.some((d) => d.workflow !== of.workflow || d.project !== of.project);
   return (
     <>
-      <Select
-        w={180}
-        aria-label={t("backfills.filter")}
-        data={[{ value: "", label: t("backfills.filterAll") }, ...states.map((s) => ({ value: s, label: word(t, "state", s) }))]}
-        value={state ?? ""}
-        onChange={(v) => filter(states.find((s) => s === v))}
-      />
+      <div className="backfill-acts">
+        <Select
+          w={180}
+          aria-label={t("backfills.filter")}
+          data={[{ value: "", label: t("backfills.filterAll") }, ...states.map((s) => ({ value: s, label: word(t, "state", s) }))]}
+          value={state ?? ""}
+          onChange={(v) => filter(states.find((s) => s === v))}
+        />
+        {b.progress.failed > 0 && <RecoverFailed of={of} b={b} />}
+      </div>
       {dates.isError ? (
         <ErrorView error={dates.error} retry={() => void dates.refetch()} />
       ) : dates.isPending ? (
@@ -176,6 +188,7 @@ function DateList({ of, id, active }: { of: OfWorkflow; id: string; active: bool
           <thead>
             <tr>
               <th>{t("backfills.date")}</th>
+              <th>{t("backfills.businessDate")}</th>
               <th>{t("backfills.state")}</th>
               <th>{t("backfills.instance")}</th>
             </tr>
@@ -184,9 +197,10 @@ function DateList({ of, id, active }: { of: OfWorkflow; id: string; active: bool
             {rows.map((d) => (
               <tr key={`${d.project}/${d.workflow} ${d.schedule_time}`}>
                 <td className="num">
-                  <DateWords at={d.schedule_time} of={of} id={id} />
+                  <DateWords at={d.schedule_time} zone={zone} />
                   {several && <span className="faint"> {d.workflow}</span>}
                 </td>
+                <td className="num faint">{businessDate(millis(d.schedule_time) ?? 0, zone)}</td>
                 <td>
                   <StateWord state={d.state} size={14} />
                 </td>
@@ -213,9 +227,40 @@ function DateList({ of, id, active }: { of: OfWorkflow; id: string; active: bool
   );
 }
 
+/** RecoverFailed runs the failed tasks of all dates that failed again, once somebody has agreed to the list. */
+function RecoverFailed({ of, b }: { of: OfWorkflow; b: Backfill }) {
+  const { t } = useSay();
+  const client = useQueryClient();
+  const why = useWhyNot(of.project)("operator");
+  const [intent, intend] = useState<BulkIntent>();
+  const read = useMutation({
+    mutationFn: () => readFailedDates(of, b.id),
+    onSuccess: (dates) => intend({ verb: "recover", force: false, rows: dates.flatMap(targetOf) }),
+  });
+  return (
+    <>
+      <Guarded variant="default" leftSection={<RotateCw size={14} />} why={why} loading={read.isPending} onClick={() => read.mutate()}>
+        {t("backfills.recoverFailed", { count: b.progress.failed })}
+      </Guarded>
+      <FormError error={read.error} />
+      <BulkDialog
+        intent={intent}
+        onClose={() => {
+          intend(undefined);
+          void client.invalidateQueries({ queryKey: ["backfills"] });
+        }}
+      />
+    </>
+  );
+}
+
+function targetOf(d: BackfillDate): BulkTarget[] {
+  if (!d.instance_id || !d.round || !d.instance_state) return [];
+  return [{ id: d.instance_id, round: d.round, state: d.instance_state, project: d.project, workflow: d.workflow }];
+}
+
 /** DateWords is a date by the backfill's calendar: of a midnight the date alone. */
-function DateWords({ at, of, id }: { at: string; of: OfWorkflow; id: string }) {
-  const zone = useQuery(backfillQuery(of, id)).data?.timezone ?? "UTC";
+function DateWords({ at, zone }: { at: string; zone: string }) {
   const full = moment(millis(at) ?? 0, zone);
   return (
     <time dateTime={at} title={full}>

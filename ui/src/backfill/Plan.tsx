@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { BackfillPlan, OfWorkflow } from "../api/backfills";
 import { millis, moment } from "../domain/format";
+import { businessDate } from "../domain/schedule/dates";
 import { useSay } from "../i18n";
 
 /** maxListed bounds the dates that are named; the counts say how many there are. */
@@ -22,9 +23,12 @@ export function Plan({ plan, of, zone }: { plan: BackfillPlan; of: OfWorkflow; z
               {(plan.parts.length > 1 || p.dates.length > 0) && (
                 <h3>{t("backfills.planOf", { workflow: name, version: p.version, count: p.dates.length })}</h3>
               )}
+              {p.dates.length > 0 && <p className="faint">{t("backfills.bothDates")}</p>}
               <ol className="plan-dates num">
                 {p.dates.slice(0, maxListed).map((d) => (
-                  <li key={d}>{when(d)}</li>
+                  <li key={d}>
+                    {when(d)} <span className="faint">{businessDate(millis(d) ?? 0, zone)}</span>
+                  </li>
                 ))}
                 {rest(p.dates.length)}
               </ol>

@@ -23,6 +23,7 @@ import { VersionsTab } from "../versions/VersionsTab";
 const GraphView = piece(() => import("../graph/GraphView").then((m) => m.GraphView));
 const SchedulesPanel = piece(() => import("../schedule/SchedulesPanel").then((m) => m.SchedulesPanel));
 const BackfillsPanel = piece(() => import("../backfill/BackfillsPanel").then((m) => m.BackfillsPanel));
+const BackfillBanner = piece(() => import("../backfill/BackfillBanner").then((m) => m.BackfillBanner));
 const route = getRouteApi("/p/$project/w/$workflow");
 const words = {
   overview: "hub.overview",
@@ -105,6 +106,11 @@ export function WorkflowPage() {
         </Guarded>
       </div>
       {w.description && <p className="about">{w.description}</p>}
+      {w.active_backfill && tab !== "backfills" && (
+        <Suspense>
+          <BackfillBanner of={{ project, workflow: name }} id={w.active_backfill} />
+        </Suspense>
+      )}
       <Tabs value={tab} onChange={(v) => set({ ...left, tab: hubTabs.find((x) => x === v) })} keepMounted={false} className="tabs">
         <Tabs.List aria-label={w.name}>
           {hubTabs.map((x) => (

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { datesOf, fresh } from "./dates";
+import { businessDate, datesOf, fresh } from "./dates";
 
 it("asks for a range, by its days unless it is said otherwise", () => {
   const d = { ...fresh("Europe/Berlin"), from: "2026-03-01", to: "2026-03-14" };
@@ -39,4 +39,12 @@ it("says what was chosen", () => {
     downstream: true,
     params: { day: "1" },
   });
+});
+
+it("the business date is the day before, on the calendar of the backfill", () => {
+  expect(businessDate(Date.parse("2026-03-01T00:00:00Z"), "UTC")).toBe("2026-02-28");
+  // Half past midnight in Shanghai is still the evening before in Greenwich.
+  expect(businessDate(Date.parse("2026-03-01T16:30:00Z"), "Asia/Shanghai")).toBe("2026-03-01");
+  // The day of a change of the clocks has 23 hours.
+  expect(businessDate(Date.parse("2026-03-29T22:30:00Z"), "Europe/Berlin")).toBe("2026-03-29");
 });

@@ -1,5 +1,7 @@
 // Which dates a backfill runs, as its form holds them.
 
+import { moment } from "../format";
+
 export const steps = ["1d", "1h", "cron"] as const;
 export const onlys = ["all", "missing", "failed", "missing_or_failed"] as const;
 export const orders = ["oldest", "newest"] as const;
@@ -37,6 +39,12 @@ export function fresh(timezone: string): Dates {
     downstream: false,
     params: {},
   };
+}
+
+/** businessDate is the day before a moment on its calendar: whose data a run of that moment is of, as system.biz.date has it. */
+export function businessDate(at: number, zone: string): string {
+  const day = Date.parse(`${moment(at, zone).slice(0, 10)}T00:00:00Z`);
+  return new Date(day - 86_400_000).toISOString().slice(0, 10);
 }
 
 /** Options are what the server is asked for; what stands as it is without a word is left out. */

@@ -85,6 +85,11 @@ export const backfills = {
   "backfills.filterAll": "all states",
   "backfills.date": "Date",
   "backfills.instance": "Instance",
+  "backfills.businessDate": "Business date",
+  "backfills.bothDates": "Date and business date:",
+  "backfills.recoverFailed_one": "Recover {{count}} failed date",
+  "backfills.recoverFailed_other": "Recover {{count}} failed dates",
+  "backfills.under": "Backfill {{id}} is under way",
   "backfills.noDates": "No date is in this state.",
   "backfills.changedBy": "changed by {{name}}",
 

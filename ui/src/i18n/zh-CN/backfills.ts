@@ -86,6 +86,11 @@ export const backfills: Record<keyof typeof en, string> = {
   "backfills.filterAll": "全部状态",
   "backfills.date": "日期",
   "backfills.instance": "实例",
+  "backfills.businessDate": "业务日期",
+  "backfills.bothDates": "日期与业务日期：",
+  "backfills.recoverFailed_one": "恢复 {{count}} 个失败的日期",
+  "backfills.recoverFailed_other": "恢复 {{count}} 个失败的日期",
+  "backfills.under": "补数 {{id}} 正在进行",
   "backfills.noDates": "没有处于此状态的日期。",
   "backfills.changedBy": "由 {{name}} 更改",
 

@@ -14,10 +14,13 @@ import { StateIcon } from "../../parts/StateIcon";
 import { runBulk, tally } from "./bulk";
 import { maxRows, readAll } from "./Export";
 
+/** BulkTarget is what is told of an instance, and asked of it. */
+export type BulkTarget = Pick<Instance, "id" | "round" | "state" | "project" | "workflow">;
+
 export interface BulkIntent {
   verb: BulkVerb;
   force: boolean;
-  rows: Instance[] | InstanceFilter; // chosen by hand, or all that matches
+  rows: BulkTarget[] | InstanceFilter; // chosen by hand, or all that matches
 }
 
 export const bulkWord = (i: { verb: BulkVerb; force: boolean }): Sentence => (i.force ? "instances.kill" : `act.${i.verb}`);
@@ -57,7 +60,8 @@ function Body({ intent, onClose }: { intent: BulkIntent; onClose: () => void }) 
   const stop = useRef(new AbortController());
   const all = useQuery({
     queryKey: ["bulk", intent.rows],
-    queryFn: ({ signal }) => (Array.isArray(intent.rows) ? { rows: intent.rows, cut: false } : readAll(intent.rows, setCollected, signal)),
+    queryFn: ({ signal }): Promise<{ rows: BulkTarget[]; cut: boolean }> =>
+      Array.isArray(intent.rows) ? Promise.resolve({ rows: intent.rows, cut: false }) : readAll(intent.rows, setCollected, signal),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     refetchInterval: false,
@@ -131,7 +135,7 @@ function Body({ intent, onClose }: { intent: BulkIntent; onClose: () => void }) 
 
 interface ResultsProps {
   results: BulkResult[];
-  rows: Instance[];
+  rows: BulkTarget[];
   running: boolean;
   onStop: () => void;
   onClose: () => void;
