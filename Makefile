@@ -95,7 +95,7 @@ bench-scale: build ## Measure large graphs, more masters and workers, 1,000 work
 	go test -count=1 -v -run TestListsOfAMillionInstancesWalkAnIndexOnSQLite ./sql | tee $(BIN)/bench-plans.txt
 
 bench-fairness: build ## Measure one project's p99 beside another's flood, full task group and backfill of 100 years, and what an overload is answered (some five minutes)
-	scripts/with-mariadb --flush=1 go run ./bench/scale --porpoise $(BIN)/porpoise -only flood,group,backfill,pressure | tee $(BIN)/bench-fairness.md
+	scripts/with-mariadb --flush=1 go run ./bench/scale --porpoise $(BIN)/porpoise -only burners,flood,group,backfill,pressure | tee $(BIN)/bench-fairness.md
 
 bench-retention: build ## Measure starts while a million old instances are deleted (half an hour: a master begins after ten minutes)
 	scripts/with-mariadb --flush=1 go run ./bench/scale --porpoise $(BIN)/porpoise -only retention | tee $(BIN)/bench-retention.md

@@ -41,7 +41,7 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.porpoise, "porpoise", "", "the porpoise binary; built when empty")
-	flag.StringVar(&o.only, "only", "graph,wide,masters,workers,fleet", "what is measured, by commas: also flood, group, backfill, pressure, retention")
+	flag.StringVar(&o.only, "only", "graph,wide,masters,workers,fleet", "what is measured, by commas: also burners, flood, group, backfill, pressure, retention")
 	flag.IntVar(&o.runs, "runs", 3, "repeats of graphs and of each number of masters and workers; the median counts")
 	flag.IntVar(&o.tasks, "tasks", 10_000, "tasks of the large graph")
 	flag.IntVar(&o.wide, "wide", 5_000, "tasks side by side of the wide one")
@@ -87,6 +87,7 @@ func run(ctx context.Context, o options) (err error) {
 		{"masters", m.masters},
 		{"workers", m.workers},
 		{"fleet", m.thousand},
+		{"burners", m.besideBurners},
 		{"flood", m.besideFlood},
 		{"group", m.besideGroup},
 		{"backfill", m.besideBackfill},

@@ -29,6 +29,12 @@ const (
 	pollEvery = time.Second
 	// maxClaim bounds the commands of one claim.
 	maxClaim = 200
+	// maxBeside bounds them where one project floods and another does not: what the quiet one starts waits for the group that
+	// begins and for its own. That took 88 ms at the median with groups of 200, and 38 ms with these, on two busy cores; it
+	// costs a third of the flood's rate.
+	maxBeside = 24
+	// besideFor is how long after the last sight of that groups stay small.
+	besideFor = 10 * time.Second
 	// awayWait is the pause after the store did not answer.
 	awayWait = 300 * time.Millisecond
 	// lendAfter is how long there must have been no room before commands are lent: a moment's
@@ -101,6 +107,7 @@ type Intake struct {
 	// Run's own:
 	after  sql.CommandCursor // whose turn it is
 	full   time.Time         // since when there is no room; zero while there is
+	beside time.Time         // when a quiet project was last seen beside one that floods
 	since  []time.Time       // since when each slot is this master's; zero while it is not
 	layout int64             // the epoch of the layout that since was last held against
 
@@ -196,7 +203,7 @@ func (in *Intake) TakeOnce(ctx context.Context) (more bool, err error) {
 		}
 	}()
 	in.held(owned, epoch)
-	limit := min(maxClaim, in.Instances.Room())
+	limit := min(in.group(), in.Instances.Room())
 	if limit == 0 {
 		return false, in.lend(ctx, owned)
 	}
@@ -216,6 +223,9 @@ func (in *Intake) TakeOnce(ctx context.Context) (more bool, err error) {
 	if len(commands) == 0 && next == (sql.CommandCursor{}) {
 		in.forgetApart() // another master has them by now
 	}
+	if len(commands) == limit && uneven(commands) {
+		in.beside = in.Now()
+	}
 	fresh, others, err := in.fresh(ctx, commands, epoch)
 	if err == nil && len(others) > 0 {
 		err = in.claim(ctx, others, epoch)
@@ -230,6 +240,28 @@ func (in *Intake) TakeOnce(ctx context.Context) (more bool, err error) {
 		more = false
 	}
 	return more, nil
+}
+
+// group is how many commands are taken together.
+func (in *Intake) group() int {
+	if in.beside.IsZero() || in.Now().Sub(in.beside) > besideFor {
+		return maxClaim
+	}
+	return maxBeside
+}
+
+// uneven says that a project has less than half of what it would have if all had the same.
+func uneven(commands []sql.Command) bool {
+	of := map[int64]int{}
+	for _, c := range commands {
+		of[c.ProjectID]++
+	}
+	for _, n := range of {
+		if 2*n*len(of) < len(commands) {
+			return true
+		}
+	}
+	return false
 }
 
 func (in *Intake) forgetApart() {

@@ -482,6 +482,52 @@ func TestAnInstanceThatCannotBeReadKeepsNoOtherFromBeginning(t *testing.T) {
 	})
 }
 
+func TestGroupsAreSmallWhereAQuietProjectStartsBesideAFlood(t *testing.T) {
+	t.Parallel()
+	next := int64(0)
+	of := func(store *table, project int64, n int) {
+		for range n {
+			next += 2 // of the slot that is owned
+			store.young(next)
+			store.commands[len(store.commands)-1].ProjectID = project
+		}
+	}
+	group := func(store *table, want int) {
+		t.Helper()
+		if got := store.beginning(); !slices.Equal(got, []int{want}) {
+			t.Errorf("%v begin together, want %d", got, want)
+		}
+		store.answer(make([]error, store.beginning()[0])...)
+		synctest.Wait()
+	}
+	quiet := newTable(0)
+	drive(t, quiet, func(in *Intake) {
+		time.Sleep(skew + time.Millisecond)
+		of(quiet, 2, 1)
+		of(quiet, 1, 6*maxClaim)
+		in.Hint()
+		synctest.Wait()
+		group(quiet, maxClaim) // the quiet project is seen with this one
+		group(quiet, maxBeside)
+		time.Sleep(besideFor + time.Millisecond)
+		group(quiet, maxBeside) // it was made up before
+		group(quiet, maxClaim)
+		group(quiet, maxClaim)
+	})
+	both := newTable(0)
+	drive(t, both, func(in *Intake) {
+		time.Sleep(skew + time.Millisecond)
+		for range maxClaim {
+			of(both, 1, 1)
+			of(both, 2, 1)
+		}
+		in.Hint()
+		synctest.Wait()
+		group(both, maxClaim) // of two that flood none is quiet
+		group(both, maxClaim)
+	})
+}
+
 func TestALeavingIntakeWaitsForWhatBegins(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
