@@ -126,7 +126,7 @@ func aBackfillRunsItsDates(t *testing.T, b *bench) {
 	b.standing(f.ID, backfill.Failed, false, 0, 0, 0, 2, 1, 0)
 	page, next, err := b.BackfillDates(b.ctx, f.ID, "", sql.Page{Limit: 2})
 	b.must(err)
-	want := sql.BackfillDate{Place: 2, Project: "Sales", Workflow: "Daily", ScheduleTime: 2 * day, State: backfill.DateFailed, Instance: started[1], InstanceIs: dag.InstanceFailed}
+	want := sql.BackfillDate{Place: 2, Project: "Sales", Workflow: "Daily", ScheduleTime: 2 * day, State: backfill.DateFailed, Instance: started[1], InstanceIs: dag.InstanceFailed, Round: 1}
 	if len(page) != 2 || page[1] != want {
 		t.Errorf("dates %+v, want the second %+v", page, want)
 	}
