@@ -28,7 +28,7 @@ console: ## Build the web console, where its source and Node are there
 	elif ! command -v npm >/dev/null; then echo "console: no npm here, the binary carries what is in ui/dist"; \
 	else cd ui && npm install --no-save --no-audit --no-fund && npm run build; fi
 
-test: check compose tests chaos-smoke test-console ## Everything that must hold, as .ci/run runs it
+test: check tests chaos-smoke test-console ## Everything that must hold, as .ci/run runs it
 
 # npm install and not npm ci: the lock file has the linter's program for Linux only, and npm ci
 # wants those of every platform. --no-save keeps to the versions in the lock file all the same.
@@ -42,7 +42,7 @@ test-console: ## The web console: types, lint, unit tests, bundle budget, journe
 		cd .. && $(MAKE) --no-print-directory build && cd ui && npm run e2e; \
 	fi
 
-check: format vet lint generated race ## Format, vet, lint, generated files, tests under the race detector
+check: format vet lint generated compose race ## Format, vet, lint, generated files, compose file, tests under the race detector
 
 format: $(BIN)/golangci-lint
 	@echo "== format (gofumpt)"
@@ -66,7 +66,7 @@ generated: ## Check that generated files are what their sources give
 	@echo "== generated files"
 	@scripts/generated
 
-compose: ## Check docker-compose.yml by docker-compose (installed from Debian's packages as root)
+compose: ## Check docker-compose.yml by docker-compose (installed from Debian's packages as root); before the tests, of which one wants it
 	@echo "== compose file"
 	@scripts/check-compose
 
