@@ -24,10 +24,10 @@ type AuditRow struct {
 	AfterHash  string
 }
 
-var auditInsert = &table{
+var auditInsert = withCommon(&table{
 	name: "audit",
 	cols: []string{"id", "created_at", "actor", "address", "action", "object", "outcome", "detail", "before_hash", "after_hash"},
-}
+}, map[string]any{"detail": "", "before_hash": "", "after_hash": ""})
 
 // AddAudit appends to the audit, in one transaction with what others write at the same time. Nothing of it is ever changed.
 func (s *Store) AddAudit(ctx context.Context, rows []AuditRow) error {

@@ -24,22 +24,10 @@ func (s *Store) Claim(ctx context.Context, claims []Claim) ([]Claimed, error) {
 
 // claims takes the commands of the batch that are still there.
 func (b *batch) claims(ctx context.Context) error {
-	var ids []int64
-	for _, o := range b.ops {
-		for _, c := range o.claims {
-			ids = append(ids, c.Command.ID)
-		}
-		if o.commit != nil && o.commit.Claim != nil {
-			ids = append(ids, o.commit.Claim.Command.ID)
-		}
-	}
-	if len(ids) == 0 {
+	if len(b.there) == 0 {
 		return nil
 	}
-	there, err := b.commandsThere(ctx, ids)
-	if err != nil {
-		return fmt.Errorf("read commands: %w", err)
-	}
+	there := b.there
 	var taken []int64
 	type claimant struct {
 		owner  string
@@ -96,23 +84,24 @@ func (b *batch) begins(t *Transition, there map[int64]int64) bool {
 	return true
 }
 
-// commandsThere returns the instances of those commands that still exist.
-func (b *batch) commandsThere(ctx context.Context, ids []int64) (map[int64]int64, error) {
-	there := make(map[int64]int64, len(ids))
-	err := eachChunk(ids, func(chunk []any) error {
-		rows, err := b.tx.query(ctx, `SELECT id, instance_id FROM command WHERE id IN (`+marks(len(chunk))+`)`+b.s.dial.forUpdate(), chunk)
-		if err != nil {
-			return err
+// commandsThere asks which of the commands that the batch claims still exist.
+func (b *batch) commandsThere() []question {
+	var ids []int64
+	for _, o := range b.ops {
+		for _, c := range o.claims {
+			ids = append(ids, c.Command.ID)
 		}
-		defer rows.Close()
-		for rows.Next() {
-			var id, instance int64
-			if err := rows.Scan(&id, &instance); err != nil {
-				return err
-			}
-			there[id] = instance
+		if o.commit != nil && o.commit.Claim != nil {
+			ids = append(ids, o.commit.Claim.Command.ID)
 		}
-		return rows.Err()
+	}
+	b.there = make(map[int64]int64, len(ids))
+	return chunked(ids, func(n int) string {
+		return `SELECT id, instance_id FROM command WHERE id IN (` + marks(n) + `)` + b.s.dial.forUpdate()
+	}, func(scan func(...any) error) error {
+		var id, instance int64
+		err := scan(&id, &instance)
+		b.there[id] = instance
+		return err
 	})
-	return there, err
 }

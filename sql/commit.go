@@ -13,7 +13,7 @@ import (
 // UPDATE, changed or not, and these two stand in four.
 var (
 	instanceTurn = &table{
-		name: "workflow_instance",
+		name: "workflow_instance", alike: true,
 		keys: []string{"id", "owner_epoch"},
 		cols: []string{
 			"id", "owner_epoch", "reason", "round", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline", "state", "owner",
@@ -23,7 +23,7 @@ var (
 	// instanceBegin writes the first transition of one that the same transaction claims; its row is locked, and no epoch of
 	// it stands yet.
 	instanceBegin = &table{
-		name: "workflow_instance",
+		name: "workflow_instance", alike: true,
 		keys: []string{"id"},
 		cols: []string{
 			"id", "owner_epoch", "reason", "round", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline", "state", "owner",
@@ -34,14 +34,14 @@ var (
 		},
 	}
 	instanceStep = &table{
-		name: "workflow_instance",
+		name: "workflow_instance", alike: true,
 		keys: []string{"id", "owner_epoch"},
 		cols: []string{"id", "owner_epoch", "reason", "round", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline"},
 		sets: []string{"reason", "round", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline"},
 	}
 )
 
-var taskUpsert = &table{
+var taskUpsert = withCommon(&table{
 	name: "task_instance",
 	keys: []string{"instance_id", "task_index"},
 	cols: []string{
@@ -52,9 +52,12 @@ var taskUpsert = &table{
 		"state", "reason", "round", "attempts", "retries", "lost", "ready_at", "next_at", "started_at", "finished_at", "outputs", "child_id",
 		"iteration", "avoid_worker", "items",
 	},
-}
+}, map[string]any{
+	"reason": "", "retries": int64(0), "lost": int64(0), "next_at": int64(0), "outputs": "", "child_id": int64(0), "iteration": int64(0),
+	"avoid_worker": "", "items": int64(0),
+})
 
-var attemptUpsert = &table{
+var attemptUpsert = withCommon(&table{
 	name: "task_attempt",
 	keys: []string{"instance_id", "task_index", "number"},
 	cols: []string{
@@ -66,14 +69,17 @@ var attemptUpsert = &table{
 		"state", "reason", "kill_reason", "message", "dispatched_at", "started_at", "finished_at", "deadline", "exit_code", "tail",
 		"log_bytes", "outputs", "complete_by",
 	},
-}
+}, map[string]any{
+	"reason": "", "kill_reason": "", "message": "", "deadline": int64(0), "exit_code": int64(0), "tail": noBytes{}, "log_bytes": int64(0),
+	"outputs": "", "child_id": int64(0), "iteration": int64(0), "cache_key": "", "cached_from": int64(0),
+})
 
-var eventInsert = &table{
+var eventInsert = withCommon(&table{
 	name: "event",
 	cols: []string{
 		"instance_id", "seq", "created_at", "code", "task_index", "attempt", "round", "state", "reason", "message", "requested_by", "warning",
 	},
-}
+}, map[string]any{"reason": "", "message": "", "requested_by": "", "warning": int64(0)})
 
 // Commit writes the transitions, merged with those of other callers into one transaction, and
 // returns an error for each, in their order: nil once it is durable, ErrNotOwner where the
@@ -236,12 +242,14 @@ func (b *batch) release(ctx context.Context, ops []*operation) error {
 	if err := b.endDates(ctx, ops); err != nil {
 		return fmt.Errorf("note ends with dates of backfills: %w", err)
 	}
-	if err := b.noteEnds(ctx, ops); err != nil {
-		return fmt.Errorf("note ends for schedules: %w", err)
-	}
-	wanted, placed, err := b.unanswered(ctx, sortedKeys(released))
+	var wanted []int64
+	placed, waiting := map[int64]line{}, map[int64][]waitsFor{}
+	err := b.ask(ctx, append(waitingFor(b.endedWorkflows(ops), waiting), unanswered(sortedKeys(released), &wanted, placed)...))
 	if err != nil {
-		return fmt.Errorf("read controls of released instances: %w", err)
+		return fmt.Errorf("read what waits for released instances: %w", err)
+	}
+	if err := b.noteEnds(ctx, ops, waiting); err != nil {
+		return fmt.Errorf("note ends for schedules: %w", err)
 	}
 	if err := b.resume(ctx, wanted); err != nil {
 		return err
@@ -274,13 +282,13 @@ func appendTasks(args []any, t *Transition) []any {
 	return args
 }
 
-// appendAttempts adds the last value of each attempt: MySQL would write one row twice in one
-// statement, SQLite too, but the first for nothing.
+// appendAttempts adds the last value of each attempt: a statement must not meet a row twice.
 func appendAttempts(args []any, t *Transition) []any {
 	list := t.Effects.Attempts
+	superseded := laterOnes(list)
 	for i := range list {
 		a := &list[i]
-		if slices.ContainsFunc(list[i+1:min(len(list), i+1+lookAhead)], func(l dag.Attempt) bool { return l.Task == a.Task && l.Number == a.Number }) {
+		if superseded(i) {
 			continue
 		}
 		tail := a.Tail
@@ -295,9 +303,28 @@ func appendAttempts(args []any, t *Transition) []any {
 	return args
 }
 
-// lookAhead bounds the search for a later value of the same attempt. Rows are written in
-// order, so one that is not found is only written twice.
-const lookAhead = 8
+// fewAttempts are compared with each other; more are looked up.
+const fewAttempts = 8
+
+// laterOnes says of the i-th of list whether the same attempt follows it.
+func laterOnes(list []dag.Attempt) func(i int) bool {
+	same := func(a, b *dag.Attempt) bool { return a.Task == b.Task && a.Number == b.Number }
+	if len(list) <= fewAttempts {
+		return func(i int) bool {
+			for j := i + 1; j < len(list); j++ {
+				if same(&list[i], &list[j]) {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	last := make(map[[2]int]int, len(list))
+	for i := range list {
+		last[[2]int{list[i].Task, list[i].Number}] = i
+	}
+	return func(i int) bool { return last[[2]int{list[i].Task, list[i].Number}] != i }
+}
 
 // appendEvents adds the events behind seq, the last one that is written. Only the owner of this
 // epoch writes them, and without a gap: those up to it are this transition's own, written before

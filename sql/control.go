@@ -167,31 +167,29 @@ func (b *batch) answers(ctx context.Context, ops []*operation) error {
 	return nil
 }
 
-// unanswered returns those of the instances that have wishes without an answer, and the lines in which
-// any of them has a place. It is one question, since on MySQL each costs a trip.
-func (b *batch) unanswered(ctx context.Context, ids []int64) (wanted []int64, placed map[int64]line, err error) {
-	placed = map[int64]line{}
-	err = eachChunk(ids, func(chunk []any) error {
+// unanswered asks which of the instances have wishes without an answer, and in which lines any of them has a place.
+func unanswered(ids []int64, wanted *[]int64, placed map[int64]line) []question {
+	var out []question
+	_ = eachChunk(ids, func(chunk []any) error {
 		in := marks(len(chunk))
-		rows, err := b.tx.query(ctx, `SELECT DISTINCT instance_id, 0, '' FROM control WHERE instance_id IN (`+in+`) AND applied_at = 0
-			UNION ALL SELECT instance_id, workflow_id, limit_key FROM workflow_place WHERE instance_id IN (`+in+`)`, slices.Concat(chunk, chunk))
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var id int64
-			var l line
-			if err := rows.Scan(&id, &l.workflow, &l.key); err != nil {
-				return err
-			}
-			if l.workflow == 0 {
-				wanted = append(wanted, id)
-			} else {
-				placed[id] = l
-			}
-		}
-		return rows.Err()
+		out = append(out, question{
+			`SELECT DISTINCT instance_id, 0, '' FROM control WHERE instance_id IN (` + in + `) AND applied_at = 0
+			UNION ALL SELECT instance_id, workflow_id, limit_key FROM workflow_place WHERE instance_id IN (` + in + `)`, slices.Concat(chunk, chunk),
+			func(scan func(...any) error) error {
+				var id int64
+				var l line
+				if err := scan(&id, &l.workflow, &l.key); err != nil {
+					return err
+				}
+				if l.workflow == 0 {
+					*wanted = append(*wanted, id)
+				} else {
+					placed[id] = l
+				}
+				return nil
+			},
+		})
+		return nil
 	})
-	return wanted, placed, err
+	return out
 }

@@ -41,6 +41,13 @@ type table struct {
 	keys []string // the primary key; in an update also what must be equal
 	cols []string // all columns given, the keys first
 	sets []string // columns that change where the row exists
+
+	alike bool // of an update: rows often differ in their first key alone
+
+	// Of a table with common values, see withCommon:
+	common []any    // by column; nil where there is none
+	plain  *table   // of the rows that have them all
+	fixed  []string // of that one, by column: the value in the text, "" where rows give it
 }
 
 type textKey struct {
@@ -49,8 +56,12 @@ type textKey struct {
 	n     int
 }
 
-// text returns the statement for n rows, made once. The sizes are powers of two, so there are few.
+// text returns the statement for n rows, made once where n is a power of two. SQLite gets no others, so that there are few
+// to prepare.
 func (d *dialect) text(t *table, verb string, n int, build func() string) string {
+	if n&(n-1) != 0 {
+		return build()
+	}
 	key := textKey{t, verb, n}
 	if s, ok := d.texts.Load(key); ok {
 		return s.(string)
@@ -63,14 +74,14 @@ func (d *dialect) text(t *table, verb string, n int, build func() string) string
 // insert writes n new rows.
 func (d *dialect) insert(t *table, n int) string {
 	return d.text(t, "insert", n, func() string {
-		return "INSERT INTO " + t.name + " (" + strings.Join(t.cols, ", ") + ") VALUES " + rowMarks(len(t.cols), n)
+		return "INSERT INTO " + t.name + " (" + strings.Join(t.cols, ", ") + ") VALUES " + t.rowMarks(n)
 	})
 }
 
 // insertNew writes those of n rows that do not exist.
 func (d *dialect) insertNew(t *table, n int) string {
 	return d.text(t, "insert new", n, func() string {
-		return d.insertIgnore() + t.name + " (" + strings.Join(t.cols, ", ") + ") VALUES " + rowMarks(len(t.cols), n)
+		return d.insertIgnore() + t.name + " (" + strings.Join(t.cols, ", ") + ") VALUES " + t.rowMarks(n)
 	})
 }
 
@@ -78,7 +89,7 @@ func (d *dialect) insertNew(t *table, n int) string {
 func (d *dialect) upsert(t *table, n int) string {
 	return d.text(t, "upsert", n, func() string {
 		var b strings.Builder
-		b.WriteString("INSERT INTO " + t.name + " (" + strings.Join(t.cols, ", ") + ") VALUES " + rowMarks(len(t.cols), n))
+		b.WriteString("INSERT INTO " + t.name + " (" + strings.Join(t.cols, ", ") + ") VALUES " + t.rowMarks(n))
 		if d.mysql {
 			b.WriteString(" ON DUPLICATE KEY UPDATE ")
 		} else {
@@ -132,6 +143,19 @@ func (d *dialect) update(t *table, n int) string {
 func (d *dialect) updateOne(t *table) string {
 	return d.text(t, "update one", 1, func() string {
 		return "UPDATE " + t.name + " SET " + strings.Join(t.sets, " = ?, ") + " = ? WHERE " + strings.Join(t.keys, " = ? AND ") + " = ?"
+	})
+}
+
+// updateIn is updateOne for n rows that differ in their first key alone, which are given last.
+func (d *dialect) updateIn(t *table, n int) string {
+	return d.text(t, "update in", n, func() string {
+		var b strings.Builder
+		b.WriteString("UPDATE " + t.name + " SET " + strings.Join(t.sets, " = ?, ") + " = ? WHERE ")
+		for _, key := range t.keys[1:] {
+			b.WriteString(key + " = ? AND ")
+		}
+		b.WriteString(t.keys[0] + " IN (" + marks(n) + ")")
+		return b.String()
 	})
 }
 

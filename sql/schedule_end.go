@@ -99,19 +99,15 @@ var scheduleEndInsert = &table{
 // noteEnds notes the ends of instances for the schedules that wait for them. It is written with the end, so that neither
 // is there without the other; an end that was noted before, since its instance was recovered, stays as it was. The ends of
 // dry runs start nothing, nor do those of backfills, which bring along what depends on them themselves.
-func (b *batch) noteEnds(ctx context.Context, ops []*operation) error {
-	at, workflows := map[int64]dag.Millis{}, map[int64]bool{}
+func (b *batch) noteEnds(ctx context.Context, ops []*operation, waiting map[int64][]waitsFor) error {
+	if len(waiting) == 0 {
+		return nil // mostly nobody waits
+	}
+	at := map[int64]dag.Millis{}
 	for _, o := range ops {
 		if t := o.commit; t.Release && t.Instance.State.Final() {
 			at[t.Instance.ID] = t.At
-			if row, ok := b.locked[t.Instance.ID]; ok { // where it is gone the transaction fails
-				workflows[row.workflow] = true
-			}
 		}
-	}
-	waiting, err := b.waitingFor(ctx, sortedKeys(workflows))
-	if err != nil || len(waiting) == 0 {
-		return err // mostly nobody waits
 	}
 	var ids []int64
 	for _, id := range sortedKeys(at) {
@@ -120,7 +116,7 @@ func (b *batch) noteEnds(ctx context.Context, ops []*operation) error {
 		}
 	}
 	var rows []any
-	err = eachChunk(ids, func(chunk []any) error {
+	err := eachChunk(ids, func(chunk []any) error {
 		return b.eachRow(ctx, `SELECT id, workflow_id, state, schedule_time, trigger_key FROM workflow_instance WHERE id IN (`+marks(len(chunk))+`) AND dry_run = 0`, chunk,
 			func(scan func(...any) error) error {
 				var id, workflow, scheduleTime int64
@@ -155,28 +151,37 @@ type waitsFor struct {
 // use here: most schedules wait for nothing, so that on average all of them would have to be read.
 const maxDives = 128
 
-// waitingFor returns the schedules that wait for ends of workflows, by those. It does not join them with instances: where few
-// wait, a database would begin with them and go through all instances that their workflows ever had.
-func (b *batch) waitingFor(ctx context.Context, workflows []int64) (map[int64][]waitsFor, error) {
-	out := map[int64][]waitsFor{}
-	for some := range slices.Chunk(workflows, maxDives) {
-		err := eachChunk(some, func(chunk []any) error {
-			return b.eachRow(ctx, `SELECT id, revision, after_workflow, after_states FROM schedule WHERE after_workflow IN (`+marks(len(chunk))+`) ORDER BY id`, chunk,
-				func(scan func(...any) error) error {
-					var w waitsFor
-					var workflow int64
-					var states string
-					err := scan(&w.source, &w.revision, &workflow, &states)
-					w.states = strings.Split(states, ",")
-					out[workflow] = append(out[workflow], w)
-					return err
-				})
-		})
-		if err != nil {
-			return nil, err
+// endedWorkflows returns the workflows of instances that end.
+func (b *batch) endedWorkflows(ops []*operation) []int64 {
+	workflows := map[int64]bool{}
+	for _, o := range ops {
+		if t := o.commit; t.Release && t.Instance.State.Final() {
+			if row, ok := b.locked[t.Instance.ID]; ok { // where it is gone the transaction fails
+				workflows[row.workflow] = true
+			}
 		}
 	}
-	return out, nil
+	return sortedKeys(workflows)
+}
+
+// waitingFor asks which schedules wait for ends of workflows, by those. It does not join them with instances: where few
+// wait, a database would begin with them and go through all instances that their workflows ever had.
+func waitingFor(workflows []int64, into map[int64][]waitsFor) []question {
+	var out []question
+	for some := range slices.Chunk(workflows, maxDives) {
+		out = append(out, chunked(some, func(n int) string {
+			return `SELECT id, revision, after_workflow, after_states FROM schedule WHERE after_workflow IN (` + marks(n) + `) ORDER BY id`
+		}, func(scan func(...any) error) error {
+			var w waitsFor
+			var workflow int64
+			var states string
+			err := scan(&w.source, &w.revision, &workflow, &states)
+			w.states = strings.Split(states, ",")
+			into[workflow] = append(into[workflow], w)
+			return err
+		})...)
+	}
+	return out
 }
 
 // pendingEnd is an end whose fire has no row.

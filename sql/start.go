@@ -11,7 +11,7 @@ import (
 // idempotencyKept is how long an Idempotency-Key stands for its answer.
 const idempotencyKept = 24 * time.Hour
 
-var instanceInsert = &table{
+var instanceInsert = withCommon(&table{
 	name: "workflow_instance",
 	cols: []string{
 		"id", "workflow_id", "project_id", "version", "state", "reason", "round", "owner", "owner_epoch", "crash_count", "seq",
@@ -19,14 +19,19 @@ var instanceInsert = &table{
 		"on_failure", "rerun_of", "created_by", "created_at", "started_at", "finished_at", "deadline",
 		"parent_instance_id", "parent_task", "parent_attempt", "depth", "timezone",
 	},
-}
+}, map[string]any{
+	"state": string(dag.InstanceSubmitted), "reason": "", "round": int64(0), "owner": "", "owner_epoch": int64(0), "crash_count": int64(0),
+	"seq": int64(0), "schedule_time": int64(0), "params": "", "start_tasks": "", "scope": "", "dry_run": int64(0), "worker_group": "",
+	"on_failure": "", "rerun_of": int64(0), "started_at": int64(0), "finished_at": int64(0), "deadline": int64(0),
+	"parent_instance_id": int64(0), "parent_task": "", "parent_attempt": int64(0), "depth": int64(0), "timezone": "",
+})
 
-var commandInsert = &table{
+var commandInsert = withCommon(&table{
 	name: "command",
 	cols: []string{
 		"id", "kind", "instance_id", "project_id", "workflow_id", "schedule_time", "trigger_key", "slot", "priority", "created_at",
 	},
-}
+}, map[string]any{"kind": string(CommandStart), "schedule_time": int64(0)})
 
 var idempotencyInsert = &table{
 	name: "idempotency",
@@ -233,7 +238,7 @@ func (b *batch) refuseTriggers(ctx context.Context, ops []*operation) error {
 // eachPair selects the rows whose cols are among args, k values each.
 func (b *batch) eachPair(ctx context.Context, text, cols string, k int, args []any, row func(scan func(...any) error) error) error {
 	for len(args) > 0 {
-		n := chunkRows(args, k)
+		n := b.chunkRows(args, k)
 		if err := b.eachRow(ctx, text+b.s.dial.rowsIn(cols, k, n), args[:n*k], row); err != nil {
 			return err
 		}
