@@ -65,7 +65,7 @@ export const journeys = {
         }),
       );
     }
-    assert.deepEqual(walked.slice(0, 16), [
+    assert.deepEqual(walked.slice(0, 17), [
       "Skip to content",
       "Main navigation",
       "Porpoise",
@@ -78,6 +78,7 @@ export const journeys = {
       "Schedules",
       "Lineage",
       "Alerts",
+      "Resources",
       "Projects",
       "Cluster",
       "Administration",

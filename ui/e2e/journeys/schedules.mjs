@@ -158,7 +158,7 @@ export const journeys = {
     await pick(page, form, "Workflow", "daily");
     await pick(page, form, "Fires", "By a cron expression");
     await form.getByRole("textbox", { name: "Cron" }).fill("0 61 * * *");
-    await form.getByText("hour 61 is not in 0-23").waitFor();
+    await form.getByText("At place 3: “61” is not in 0-23.").waitFor();
     await becomes(() => form.locator(".cron-mistake mark").textContent(), "61");
     await clean(page, check, "wrong cron");
     await form.getByRole("textbox", { name: "Cron" }).fill("*/10 8-18 * * MON-FRI");

@@ -49,9 +49,20 @@ export function sentenceOf(field: string, code: string): Sentence | undefined {
 
 type Words = (key: Sentence, values?: Record<string, string | number>) => string;
 
-/** valuesOf are what the sentence of a wrong field may name: what stands there, and where. */
-function valuesOf(f: { value?: string; column?: number }): Record<string, string | number> {
-  return { value: f.value ?? "", column: f.column ?? 1 };
+/** valuesOf are what the sentence of a wrong field may name: what stands there, where, and what is allowed. */
+function valuesOf(f: { value?: string; column?: number; message: string }): Record<string, string | number> {
+  return { value: f.value ?? "", column: f.column ?? 1, range: rangeIn(f.message) ?? "" };
+}
+
+/** rangeIn finds the allowed range that a message of the server ends with. */
+function rangeIn(message: string): string | undefined {
+  return / in (\d\w*-\d\w*)$/.exec(message)?.[1];
+}
+
+/** known finds the sentence of a wrong field where it says no less than the server's own. */
+function known(f: { field: string; code: string; message: string }): Sentence | undefined {
+  const sentence = sentenceOf(f.field, f.code);
+  return sentence === "cron.err.out_of_range" && !rangeIn(f.message) ? "cron.err.beyond" : sentence;
 }
 
 /** wrongFields gives the sentence of each wrong field, the server's own where the code has none. */
@@ -59,8 +70,8 @@ export function wrongFields(error: unknown, t: Words): Record<string, string> {
   const out: Record<string, string> = {};
   if (!(error instanceof ApiError)) return out;
   for (const f of error.fields) {
-    const known = sentenceOf(f.field, f.code);
-    out[f.field] ??= known ? t(known, valuesOf(f)) : f.message;
+    const sentence = known(f);
+    out[f.field] ??= sentence ? t(sentence, valuesOf(f)) : f.message;
   }
   return out;
 }
@@ -69,8 +80,8 @@ export function wrongFields(error: unknown, t: Words): Record<string, string> {
 export function said(error: unknown, t: Words): string | undefined {
   if (!(error instanceof ApiError)) return undefined;
   for (const f of error.fields) {
-    const known = sentenceOf(f.field, f.code);
-    if (known) return t(known, valuesOf(f));
+    const sentence = known(f);
+    if (sentence) return t(sentence, valuesOf(f));
   }
   return undefined;
 }
