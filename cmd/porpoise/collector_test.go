@@ -13,7 +13,7 @@ func TestABusyProcessWithASmallHeapGetsRoom(t *testing.T) {
 		want              int
 	}{
 		{20 << 20, 0, 100}, {20 << 20, 2, 100}, // at rest
-		{20 << 20, 17, 320}, {1 << 20, 50, 400}, // busy
+		{20 << 20, 17, 320}, {8 << 20, 17, 800}, {1 << 20, 50, 1600}, // busy
 		{64 << 20, 5, 100}, {400 << 20, 5, 100}, // much in memory
 		{0, 9, 100}, // nothing is known yet
 	} {
