@@ -230,12 +230,22 @@ func (s *Store) ScheduleCalendars(ctx context.Context, projectID int64) (map[str
 
 // Clock returns the time of the database, where that has a clock of its own, to the millisecond.
 func (s *Store) Clock(ctx context.Context) (dag.Millis, error) {
+	return s.clock(func(now *dag.Millis) error { return s.read.QueryRowContext(ctx, selectClock).Scan(now) })
+}
+
+// clockWithin is Clock in a transaction: what is written there must not go by the clock of whichever apiserver writes it.
+func (s *Store) clockWithin(ctx context.Context, tx *sqlTx) (dag.Millis, error) {
+	return s.clock(func(now *dag.Millis) error { return tx.QueryRowContext(ctx, selectClock).Scan(now) })
+}
+
+// selectClock does not go by NOW, which shows an hour twice where the server has a timezone.
+const selectClock = `SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000`
+
+func (s *Store) clock(read func(*dag.Millis) error) (now dag.Millis, err error) {
 	if !s.dial.mysql {
 		return s.millis(), nil
 	}
-	var now dag.Millis
-	// Not by NOW, which shows an hour twice where the server has a timezone.
-	if err := s.read.QueryRowContext(ctx, `SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000`).Scan(&now); err != nil {
+	if err := read(&now); err != nil {
 		return 0, fmt.Errorf("read the database's clock: %w", explain(err))
 	}
 	return now, nil

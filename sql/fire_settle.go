@@ -36,7 +36,7 @@ type Settlement struct {
 
 // SettleFires gives fires their outcomes, all in one transaction under the locks of their schedules, and starts the
 // instances of those that fire. A fire that is not open any more keeps what it has, so any number of masters may call
-// it at once, and again after a crash. One that was to fire is skipped where its schedule was changed or paused, and
+// it at once, and again after a crash. One that was to fire is skipped where its schedule was paused since, and
 // otherwise goes by the schedule's overlap policy; where its instance is there already it is a duplicate.
 func (s *Store) SettleFires(ctx context.Context, verdicts []Verdict, master string, epoch int64) (Settlement, error) {
 	c, err := s.Cluster(ctx)
@@ -164,11 +164,11 @@ func (w *settler) lockSchedules(ctx context.Context) error {
 	}
 	ids = slices.Compact(ids) // they are in order
 	err := eachChunk(ids, func(chunk []any) error {
-		return w.eachRow(ctx, `SELECT id, project_id, workflow_id, name, spec, revision, enabled, created_by FROM schedule WHERE id IN (`+marks(len(chunk))+`) ORDER BY id`+
+		return w.eachRow(ctx, `SELECT id, project_id, workflow_id, name, spec, revision, fires_from, enabled, created_by FROM schedule WHERE id IN (`+marks(len(chunk))+`) ORDER BY id`+
 			w.s.dial.forUpdate(), chunk, func(scan func(...any) error) error {
 			var sch Schedule
 			var spec string
-			if err := scan(&sch.ID, &sch.ProjectID, &sch.WorkflowID, &sch.Name, &spec, &sch.Revision, &sch.Enabled, &sch.CreatedBy); err != nil {
+			if err := scan(&sch.ID, &sch.ProjectID, &sch.WorkflowID, &sch.Name, &spec, &sch.Revision, &sch.FiresFrom, &sch.Enabled, &sch.CreatedBy); err != nil {
 				return err
 			}
 			if err := json.Unmarshal([]byte(spec), &sch.Spec); err != nil {
@@ -223,10 +223,8 @@ func (w *settler) judge(p *pending, v Verdict) {
 	version := w.published[sch.WorkflowID]
 	p.State, p.Reason = schedule.Skipped, ""
 	switch {
-	case !sch.Enabled:
+	case !sch.Enabled || p.Revision < sch.FiresFrom: // it was paused, and may be resumed
 		p.Reason = schedule.ReasonPaused
-	case sch.Revision != p.Revision:
-		p.Reason = schedule.ReasonChanged
 	case v.State != schedule.Fired:
 		p.State, p.Reason = v.State, v.Reason
 	case version == 0:

@@ -325,8 +325,8 @@ func (r *round) judgeOne(sch *sql.Schedule, plan *rules.Plan, fires []sql.Fire) 
 	var verdicts []sql.Verdict
 	var late []dag.Millis
 	for _, fire := range fires {
-		// Of a schedule that is paused, or was changed since, the settlement skips them.
-		if plan == nil || fire.Revision != sch.Revision || !plan.Late(fire.Due, r.now) {
+		// Of a schedule that is paused, or was since, the settlement skips them.
+		if plan == nil || fire.Revision < sch.FiresFrom || !plan.Late(fire.Due, r.now) {
 			verdicts = append(verdicts, sql.Verdict{Source: sch.ID, At: fire.At, State: rules.Fired})
 			continue
 		}

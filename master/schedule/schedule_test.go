@@ -174,6 +174,29 @@ func TestEachSecondFiresOnceWhoeverHasTheSlots(t *testing.T) {
 	}
 }
 
+func TestEditsLoseNoFireAndDoubleNone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 2)
+	sch := b.make("tick", rules.Spec{Cron: "*/2 * * * * *", Jitter: "1500ms", Misfire: &rules.Misfire{Policy: rules.RunAll}})
+	for i := range 20 {
+		// In a jitter, at a moment, and between.
+		b.run(time.Duration(700+i*137) * time.Millisecond)
+		if i == 10 { // nobody was there to plan for long
+			b.clock = b.clock.Add(defaultHorizon + time.Minute)
+		}
+		sch.Spec.Params = map[string]string{"edit": fmt.Sprint(i)}
+		var err error
+		sch, _, err = b.SaveSchedule(b.t.Context(), sch, sch.Revision)
+		b.must(err)
+	}
+	b.run(10 * time.Second)
+	got := b.outcomes(sch)
+	seconds := int(b.clock.Sub(midnight) / time.Second)
+	if fired := got["fired"]; fired < seconds/2-1 && got["missed misfire_max"] == 0 || len(got) > 3 || got["fired"]+got["missed misfire_max"] < seconds/2-1 {
+		t.Errorf("after %d s and 20 edits it came to %v, want each second one fired, or missed in the outage", seconds, got)
+	}
+}
+
 func TestEveryMasterMayOwnEverySlot(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 3)
