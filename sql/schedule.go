@@ -31,6 +31,8 @@ type Schedule struct {
 	FiresFrom int64
 	Enabled   bool
 	Why       string // where it is not enabled: why not
+	// Stays says, for a save alone, that Enabled and Why stay as the row has them, and count for a new one only.
+	Stays bool
 	// AfterWorkflow is the workflow whose ends it waits for, as Spec.After names it; 0 where moments fire.
 	AfterWorkflow int64
 	// PlannedUntil is the moment before which every fire has its row.
@@ -148,8 +150,8 @@ func (s *Store) saveSchedule(ctx context.Context, tx *sqlTx, sch Schedule, match
 	}
 	var stands Schedule
 	var spec string
-	err = tx.QueryRowContext(ctx, `SELECT id, spec, revision, enabled FROM schedule WHERE workflow_id = ? AND name_key = ?`+s.dial.forUpdate(),
-		sch.WorkflowID, dag.FoldName(sch.Name)).Scan(&stands.ID, &spec, &stands.Revision, &stands.Enabled)
+	err = tx.QueryRowContext(ctx, `SELECT id, spec, revision, enabled, why FROM schedule WHERE workflow_id = ? AND name_key = ?`+s.dial.forUpdate(),
+		sch.WorkflowID, dag.FoldName(sch.Name)).Scan(&stands.ID, &spec, &stands.Revision, &stands.Enabled, &stands.Why)
 	created = errors.Is(explain(err), ErrNotFound)
 	if err != nil && !created {
 		return false, err
@@ -168,6 +170,9 @@ func (s *Store) saveSchedule(ctx context.Context, tx *sqlTx, sch Schedule, match
 		return false, ErrExists
 	case match > 0 && match != stands.Revision:
 		return false, fmt.Errorf("it is revision %d: %w", stands.Revision, ErrStale)
+	}
+	if sch.Stays { // under its lock: a pause that somebody was told of must not be undone
+		sch.Enabled, sch.Why = stands.Enabled, stands.Why
 	}
 	if spec != encodeSpec(sch.Spec) || stands.Enabled != sch.Enabled {
 		if err := s.replan(ctx, tx, []int64{stands.ID}, stands.Enabled, sch.Enabled, now); err != nil {
