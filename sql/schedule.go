@@ -46,6 +46,10 @@ type Schedule struct {
 // ScheduleKey is the trigger key of the instances of a schedule: one for each of its moments.
 func ScheduleKey(id int64) string { return fmt.Sprintf("s%d", id) }
 
+// NowKey is the trigger key of the instance that somebody had a schedule start at once: none of its fires has it, also not
+// the one of that very moment.
+func NowKey(id, instance int64) string { return fmt.Sprintf("%s:now:%d", ScheduleKey(id), instance) }
+
 // ScheduleFilter says which schedules are wanted; a zero field asks for nothing.
 type ScheduleFilter struct {
 	ProjectID  int64
@@ -404,8 +408,12 @@ func (s *Store) TriggerSchedule(ctx context.Context, id int64, by string) (insta
 	if w.Published == 0 {
 		return 0, fmt.Errorf("trigger schedule %d: workflow %q is not published: %w", id, w.Name, ErrStale)
 	}
-	st := sch.start(w.Published, s.millis(), s.millis())
-	st.By = by
+	now := s.millis()
+	st := sch.start(w.Published, now, now)
+	if st.ID, err = s.NextIDs(ctx, 1); err != nil {
+		return 0, err
+	}
+	st.TriggerKey, st.By = NowKey(id, st.ID), by
 	instance, _, err = s.Start(ctx, st)
 	return instance, err
 }

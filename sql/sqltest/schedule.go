@@ -378,6 +378,24 @@ func aTriggeredScheduleCountsAsRunning(t *testing.T, b *bench) {
 	b.fires(sch, "1000 skipped overlap")
 }
 
+// aTriggerTakesNoFire has a schedule fire at the very moment at which somebody triggered it.
+func aTriggerTakesNoFire(t *testing.T, b *bench) {
+	sch := b.hourly("hourly")
+	id, err := b.TriggerSchedule(b.ctx, sch.ID, "eve")
+	b.must(err)
+	row, err := b.Instance(b.ctx, id)
+	b.must(err)
+	if of, ok := sql.ScheduleOf(row.TriggerKey); !ok || of != sch.ID {
+		t.Errorf("the instance is of schedule %d, %v", of, ok)
+	}
+	at := row.ScheduleTime
+	b.planned(sch, at)
+	if out := b.fire(sch, at); len(out.Started) != 1 {
+		t.Errorf("the fire of the moment of the trigger did %+v, want one started", out)
+	}
+	b.fires(sch, fmt.Sprintf("%d fired", at))
+}
+
 func missedFiresAreToldApart(t *testing.T, b *bench) {
 	sch := b.hourly("hourly")
 	other, third := b.hourly("other"), b.hourly("third")

@@ -149,6 +149,7 @@ var cases = []struct {
 	{"TheNewestWaits", theNewestWaits},
 	{"AnOverlapSkipsOrReplaces", anOverlapSkipsOrReplaces},
 	{"ATriggeredScheduleCountsAsRunning", aTriggeredScheduleCountsAsRunning},
+	{"ATriggerTakesNoFire", aTriggerTakesNoFire},
 	{"AnEndStartsOneInstance", anEndStartsOneInstance},
 	{"WhatFiresAtEndsIsListed", whatFiresAtEndsIsListed},
 	{"WhatNobodyPlannedIsPlanned", whatNobodyPlannedIsPlanned},
