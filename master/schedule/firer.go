@@ -217,24 +217,18 @@ func (r *round) look(ctx context.Context) error {
 // overdue settles what waits, as far as it may start now, and what is late, of the schedules of this master; now
 // and then that of others, too.
 func (r *round) overdue(ctx context.Context) error {
-	rows, err := r.Store.OverdueFires(ctx, r.now, maxDue)
+	late, waiting, err := r.Store.OverdueFires(ctx, r.now, maxJudged, func(id int64, due dag.Millis) bool { return r.now.Sub(due) > prompt && r.mine(id, due) })
 	if err != nil {
 		return err
 	}
 	workflows := map[int64]struct{}{}
 	var verdicts []sql.Verdict
-	var late []sql.DueFire
-	for _, row := range rows {
-		switch {
-		case row.State == rules.Waiting:
-			v := sql.Verdict{Source: row.Source, At: row.At, State: rules.Fired}
-			r.waiting[row.Source] = append(r.waiting[row.Source], v)
-			if r.mine(row.Source, row.Due) {
-				verdicts = append(verdicts, v)
-				workflows[row.WorkflowID] = struct{}{}
-			}
-		case r.now.Sub(row.Due) > prompt && r.mine(row.Source, row.Due) && len(late) < maxJudged:
-			late = append(late, row)
+	for _, row := range waiting {
+		v := sql.Verdict{Source: row.Source, At: row.At, State: rules.Fired}
+		r.waiting[row.Source] = append(r.waiting[row.Source], v)
+		if r.mine(row.Source, row.Due) {
+			verdicts = append(verdicts, v)
+			workflows[row.WorkflowID] = struct{}{}
 		}
 	}
 	r.awaited.Want(workflows)

@@ -79,6 +79,9 @@ func (b *bench) fires(sch sql.Schedule, want ...string) []sql.Fire {
 	return list
 }
 
+// anyones owns every fire.
+func anyones(int64, dag.Millis) bool { return true }
+
 func schedulesComeAndGo(t *testing.T, b *bench) {
 	sch, created, err := b.SaveSchedule(b.ctx, sql.Schedule{WorkflowID: b.workflow.ID, Name: "Each Hour", Enabled: true, ChangedBy: "ann", Spec: schedule.Spec{Cron: "0 * * * *"}}, 0)
 	if err != nil || !created || sch.Revision != 1 || sch.ProjectID != b.project.ID || sch.Project != "Sales" || sch.Workflow != "Daily" || sch.CreatedBy != "ann" ||
@@ -335,9 +338,9 @@ func theNewestWaits(t *testing.T, b *bench) {
 	b.planned(late, 1000, 2000, 4000)
 	_, err := b.PlanFires(b.ctx, []sql.Stretch{{Schedule: b.hourly("behind"), Fires: []schedule.Fire{{At: 1000, Due: 1000}}, Until: 1500}})
 	b.must(err)
-	got, err := b.OverdueFires(b.ctx, 3500, 10)
-	if err != nil || len(got) != 2 || got[0].Source != late.ID || got[0].At != 1000 || got[1].Source != sch.ID || got[1].State != schedule.Waiting || got[1].WorkflowID != b.workflow.ID {
-		t.Errorf("overdue: %+v, %v; want the oldest of what is late, and what waits", got, err)
+	got, waiting, err := b.OverdueFires(b.ctx, 3500, 10, anyones)
+	if err != nil || len(got) != 1 || got[0].Source != late.ID || got[0].At != 1000 || len(waiting) != 1 || waiting[0].Source != sch.ID || waiting[0].State != schedule.Waiting || waiting[0].WorkflowID != b.workflow.ID {
+		t.Errorf("overdue: %+v, and %+v waits, %v; want the oldest of what is late, and what waits", got, waiting, err)
 	}
 	b.over(first[0], dag.InstanceFailed)
 	if out := b.fire(sch, 3000); len(out.Started) != 1 {
@@ -402,9 +405,14 @@ func missedFiresAreToldApart(t *testing.T, b *bench) {
 	b.planned(sch, 1000, 2000, 3000)
 	b.planned(other, 500, 2000)
 	b.planned(third, 1000)
-	overdue, err := b.OverdueFires(b.ctx, 2500, 10)
-	if err != nil || len(overdue) != 3 || overdue[0].Source != other.ID || overdue[0].Late != 2 || overdue[1].Source != sch.ID || overdue[1].Late != 2 || overdue[2].Late != 1 {
-		t.Errorf("overdue: %+v, %v", overdue, err)
+	overdue, waiting, err := b.OverdueFires(b.ctx, 2500, 10, anyones)
+	if err != nil || len(overdue) != 3 || overdue[0].Source != other.ID || overdue[0].Late != 2 || overdue[1].Source != sch.ID || overdue[1].Late != 2 || overdue[2].Late != 1 || len(waiting) != 0 {
+		t.Errorf("overdue: %+v, and %+v waits, %v", overdue, waiting, err)
+	}
+	// Of the others' there may be more than anybody wants.
+	overdue, _, err = b.OverdueFires(b.ctx, 2500, 1, func(id int64, _ dag.Millis) bool { return id != other.ID })
+	if err != nil || len(overdue) != 1 || overdue[0].Source != sch.ID {
+		t.Errorf("overdue of all but the oldest: %+v, %v", overdue, err)
 	}
 	all, err := b.LateFires(b.ctx, []int64{other.ID, sch.ID}, 1000, 2500)
 	late := all[sch.ID]
