@@ -154,6 +154,7 @@ var cases = []struct {
 	{"WhatFiresAtEndsIsListed", whatFiresAtEndsIsListed},
 	{"WhatNobodyPlannedIsPlanned", whatNobodyPlannedIsPlanned},
 	{"ABrokenScheduleIsPausedWithAnAlert", aBrokenScheduleIsPausedWithAnAlert},
+	{"MissedFiresAreToldOnce", missedFiresAreToldOnce},
 	{"SchedulesAreSavedTogether", schedulesAreSavedTogether},
 	{"ACallStartsOneInstance", aCallStartsOneInstance},
 	{"CallsGoByTheOverlapPolicy", callsGoByTheOverlapPolicy},
