@@ -195,7 +195,7 @@ func triggerOf(r *sql.InstanceRow) string {
 		return "backfill"
 	case scheduled && strings.HasSuffix(r.TriggerKey, ":call"):
 		return "webhook"
-	case scheduled && strings.Contains(r.TriggerKey, ":"):
+	case scheduled && strings.Contains(r.TriggerKey, ":") && !strings.Contains(r.TriggerKey, ":now:"):
 		return "end"
 	case scheduled:
 		return "schedule"

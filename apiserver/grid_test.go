@@ -161,6 +161,7 @@ func TestTriggersAreNamed(t *testing.T) {
 		{sql.InstanceRow{TriggerKey: sql.ScheduleKey(4)}, "schedule"},
 		{sql.InstanceRow{TriggerKey: sql.EndKey(4, 7)}, "end"},
 		{sql.InstanceRow{TriggerKey: sql.CallKey(4)}, "webhook"},
+		{sql.InstanceRow{TriggerKey: sql.NowKey(4, 5)}, "schedule"},
 		{sql.InstanceRow{TriggerKey: sql.BackfillKey(4)}, "backfill"},
 		{sql.InstanceRow{TriggerKey: sql.ChildKey(4, 1, 1, 0), Parent: sql.Parent{Instance: 4}}, "child"},
 		{sql.InstanceRow{TriggerKey: sql.ManualKey(4), RerunOf: 3}, "rerun"},

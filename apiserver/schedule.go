@@ -297,8 +297,8 @@ func (s *Server) putSchedule(ctx context.Context, in *putSchedule) (*scheduleAns
 	return out, nil
 }
 
-// toSave is the row of a schedule that was checked. Where it is not said whether it is enabled, one that is there stays as
-// it is.
+// toSave is the row of a schedule that was checked. Where it is not said whether it is enabled, one that is there stays as it
+// is when it is saved: it may be paused until then.
 func (c *scheduleCheck) toSave(ctx context.Context, w sql.Workflow, name string, rules ScheduleRules, enabled *bool) (sql.Schedule, error) {
 	sch := sql.Schedule{ProjectID: w.ProjectID, WorkflowID: w.ID, Name: name, Spec: rules.spec(), Enabled: true, ChangedBy: callOf(ctx).who.name}
 	if rules.After != nil {
@@ -311,11 +311,11 @@ func (c *scheduleCheck) toSave(ctx context.Context, w sql.Workflow, name string,
 		return sch, fmt.Errorf("read schedule: %w", err)
 	case known.Name != name:
 		return sch, nameTaken("schedule", name, known.Name)
-	default:
-		sch.Enabled, sch.Why = known.Enabled, known.Why
+	case enabled != nil && *enabled == known.Enabled:
+		sch.Why = known.Why
 	}
-	if enabled != nil && *enabled != sch.Enabled {
-		sch.Enabled, sch.Why = *enabled, ""
+	if sch.Stays = enabled == nil; !sch.Stays {
+		sch.Enabled = *enabled
 	}
 	return sch, nil
 }

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"context"
 	stdsql "database/sql"
 	"fmt"
 	"math"
@@ -35,6 +36,43 @@ func wrongFields(b *bench, status int, method, path, body string) string {
 		got = append(got, e.Field+" "+e.Code)
 	}
 	return strings.Join(got, ", ")
+}
+
+// pausing is a store in which somebody pauses what was read just now.
+type pausing struct{ Store }
+
+func (p pausing) Schedule(ctx context.Context, workflowID int64, name string) (sql.Schedule, error) {
+	sch, err := p.Store.Schedule(ctx, workflowID, name)
+	if err == nil && sch.Enabled {
+		_, err = p.EnableSchedules(ctx, []int64{sch.ID}, false, "it broke", "ben")
+	}
+	return sch, err
+}
+
+func TestAPauseThatComesBetweenIsNotUndone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(c *Config) { c.Store = pausing{c.Store} })
+	b.seed("alpha")
+	const one = schedules + "/nightly"
+	for _, save := range []func(){
+		func() { b.must(200, "PUT", one, `{"cron": "0 5 * * *"}`, "If-Match", "*") },
+		func() {
+			b.must(200, "PUT", "/api/v1/projects/alpha/schedules", `{"schedules": [{"workflow": "daily", "name": "nightly", "cron": "0 6 * * *"}]}`)
+		},
+		func() {
+			b.must(200, "PUT", "/api/v1/projects/alpha/schedules", `{"together": true, "schedules": [{"workflow": "daily", "name": "nightly", "cron": "0 7 * * *"}]}`)
+		},
+	} {
+		if list := decode[List[Schedule]](t, b.must(200, "GET", schedules, "")); len(list.Items) == 0 {
+			b.must(201, "PUT", one, `{"cron": "0 4 * * *"}`)
+		}
+		b.must(200, "POST", "/api/v1/projects/alpha/schedules/resume", `{}`)
+		save()
+		list := decode[List[Schedule]](t, b.must(200, "GET", schedules, "")).Items
+		if len(list) != 1 || list[0].Enabled || list[0].Why != "it broke" {
+			t.Errorf("saved over a pause that came after its read: %+v", list)
+		}
+	}
 }
 
 func TestSchedulesAreMadeChangedPausedAndDeleted(t *testing.T) {

@@ -27,15 +27,19 @@ var alertInsert = &table{
 	cols: []string{"id", "project_id", "kind", "workflow", "subject", "message", "requested_by", "created_at"},
 }
 
-// alert writes an alert, and gives it to the enabled listeners of its project. Its id is of NextIDs.
-func (b *batch) alert(ctx context.Context, a *Alert) error {
-	row := []any{a.ID, a.ProjectID, string(a.Kind), a.Workflow, a.Subject, a.Message, a.By, int64(a.CreatedAt)}
-	if err := b.rows(ctx, alertInsert, b.s.dial.insert, row); err != nil {
+// alert writes alerts, and gives them to the enabled listeners of their projects. Their ids are of NextIDs.
+func (b *batch) alert(ctx context.Context, alerts ...*Alert) error {
+	var rows []any
+	var ids []int64
+	for _, a := range alerts {
+		rows, ids = append(rows, a.ID, a.ProjectID, string(a.Kind), a.Workflow, a.Subject, a.Message, a.By, int64(a.CreatedAt)), append(ids, a.ID)
+	}
+	if err := b.rows(ctx, alertInsert, b.s.dial.insert, rows); err != nil {
 		return fmt.Errorf("insert alert: %w", err)
 	}
-	err := b.tx.exec(ctx, `INSERT INTO delivery (listener_id, instance_id, lane, state, seq, wakes, fence, attempts, next_at, since, status, error, updated_at)
+	err := b.execIDs(ctx, `INSERT INTO delivery (listener_id, instance_id, lane, state, seq, wakes, fence, attempts, next_at, since, status, error, updated_at)
 		SELECT l.id, a.id, l.lane, 'due', -1, 0, 0, 0, a.created_at, 0, 0, '', a.created_at FROM alert a JOIN listener l ON l.project_id = a.project_id
-		AND l.instance_id = 0 AND l.enabled = 1 WHERE a.id = ?`, []any{a.ID}, anyRows)
+		AND l.instance_id = 0 AND l.enabled = 1 WHERE a.id IN (%s)`, ids)
 	if err != nil {
 		return fmt.Errorf("insert deliveries of an alert: %w", err)
 	}

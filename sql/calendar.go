@@ -47,7 +47,6 @@ func (s *Store) SaveCalendar(ctx context.Context, c Calendar) (saved Calendar, c
 	if err != nil {
 		return Calendar{}, false, err
 	}
-	now := s.millis()
 	err = s.write(ctx, func(tx *sqlTx) error {
 		// The project's row is the lock: two writers together could pass the bound, or make one name twice.
 		if err := s.lockProject(ctx, tx, c.ProjectID); err != nil {
@@ -59,7 +58,8 @@ func (s *Store) SaveCalendar(ctx context.Context, c Calendar) (saved Calendar, c
 		if err != nil {
 			return err
 		}
-		if err := s.replanNaming(ctx, tx, c.ProjectID, dag.FoldName(c.Name), now); err != nil {
+		now, err := s.replanNaming(ctx, tx, c.ProjectID, dag.FoldName(c.Name))
+		if err != nil {
 			return err
 		}
 		switch created = known == 0; {

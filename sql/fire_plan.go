@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -151,19 +152,53 @@ func (s *Store) DueFires(ctx context.Context, from, until dag.Millis, limit int)
 	return out, nil
 }
 
-// OverdueFires returns up to limit open fires that were due before now: each one that waits for the end of an instance,
-// and of those that are planned the oldest of each schedule. One that was not planned up to now is left out, unless
-// it is paused: not all that are late have their rows yet.
-func (s *Store) OverdueFires(ctx context.Context, now dag.Millis, limit int) ([]DueFire, error) {
-	out, err := collect(ctx, s, func(scan func(...any) error) (f DueFire, err error) {
-		return f, scan(&f.Source, &f.At, &f.Due, &f.State, &f.WorkflowID, &f.Late)
-	}, `SELECT f.source_id, MIN(f.planned_at), MIN(f.due_at), f.state, MIN(s.workflow_id), COUNT(*) FROM fire f JOIN schedule s ON s.id = f.source_id
-		WHERE f.open = 1 AND f.due_at < ? AND (s.enabled = 0 OR s.planned_until > ?)
-		GROUP BY f.source_id, f.state, CASE WHEN f.state = 'waiting' THEN f.planned_at ELSE 0 END ORDER BY 3, 1 LIMIT ?`, now, now, limit)
-	if err != nil {
-		return nil, fmt.Errorf("read overdue fires: %w", err)
+const (
+	// overduePage bounds the rows of one read, and mostOverdue the schedules with late fires that are looked at for the
+	// oldest of them: beyond that the order is that of their ids.
+	overduePage = 16_384
+	mostOverdue = 20_000
+)
+
+// OverdueFires returns open fires that were due before now: of those that are planned the oldest of each schedule, of up to
+// limit schedules that owns wants, the farthest behind first; and each one that waits for the end of an instance, whoever
+// owns it, of which a schedule has one, or two for a moment. It goes through all of them: neither what others own nor what
+// waits keeps what is late from being found. A schedule that was not planned up to now is left out, unless it is paused:
+// not all that are late have their rows yet.
+func (s *Store) OverdueFires(ctx context.Context, now dag.Millis, limit int, owns func(id int64, due dag.Millis) bool) (late, waiting []DueFire, err error) {
+	return s.overdueFires(ctx, now, limit, overduePage, owns)
+}
+
+func (s *Store) overdueFires(ctx context.Context, now dag.Millis, limit, page int, owns func(id int64, due dag.Millis) bool) (late, waiting []DueFire, err error) {
+	for after, more := int64(0), true; more; {
+		// The sum keeps the databases from the primary key, along which is the whole ledger.
+		rows, err := collect(ctx, s, func(scan func(...any) error) (f DueFire, err error) {
+			return f, scan(&f.Source, &f.At, &f.Due, &f.State, &f.WorkflowID, &f.Late)
+		}, `SELECT f.source_id, MIN(f.planned_at), MIN(f.due_at), f.state, MIN(s.workflow_id), COUNT(*) FROM fire f`+s.dial.along("fire_due")+` JOIN schedule s ON s.id = f.source_id
+			WHERE f.open = 1 AND f.due_at < ? AND f.source_id + 0 > ? AND (s.enabled = 0 OR s.planned_until > ?)
+			GROUP BY f.source_id, f.state, CASE WHEN f.state = 'waiting' THEN f.planned_at ELSE 0 END ORDER BY 1, 2 LIMIT ?`, now, after, now, page)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read overdue fires: %w", err)
+		}
+		if more = len(rows) == page; more {
+			// The last schedule may go on behind this page, and is read anew; one that fills it is cut.
+			after = rows[page-1].Source
+			if first := slices.IndexFunc(rows, func(f DueFire) bool { return f.Source == after }); first > 0 {
+				rows, after = rows[:first], rows[first-1].Source
+			}
+		}
+		for _, f := range rows {
+			switch {
+			case f.State == schedule.Waiting:
+				waiting = append(waiting, f)
+			case len(late) < mostOverdue && owns(f.Source, f.Due):
+				late = append(late, f)
+			}
+		}
 	}
-	return out, nil
+	oldest := func(a, b DueFire) int { return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.Source, b.Source)) }
+	slices.SortFunc(late, oldest)
+	slices.SortFunc(waiting, func(a, b DueFire) int { return cmp.Or(oldest(a, b), cmp.Compare(a.At, b.At)) })
+	return late[:min(limit, len(late))], waiting, nil
 }
 
 // LateFires returns the open fires of schedules that are planned from a moment on, were due before another and have not begun
@@ -230,12 +265,22 @@ func (s *Store) ScheduleCalendars(ctx context.Context, projectID int64) (map[str
 
 // Clock returns the time of the database, where that has a clock of its own, to the millisecond.
 func (s *Store) Clock(ctx context.Context) (dag.Millis, error) {
+	return s.clock(func(now *dag.Millis) error { return s.read.QueryRowContext(ctx, selectClock).Scan(now) })
+}
+
+// clockWithin is Clock in a transaction: what is written there must not go by the clock of whichever apiserver writes it.
+func (s *Store) clockWithin(ctx context.Context, tx *sqlTx) (dag.Millis, error) {
+	return s.clock(func(now *dag.Millis) error { return tx.QueryRowContext(ctx, selectClock).Scan(now) })
+}
+
+// selectClock does not go by NOW, which shows an hour twice where the server has a timezone.
+const selectClock = `SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000`
+
+func (s *Store) clock(read func(*dag.Millis) error) (now dag.Millis, err error) {
 	if !s.dial.mysql {
 		return s.millis(), nil
 	}
-	var now dag.Millis
-	// Not by NOW, which shows an hour twice where the server has a timezone.
-	if err := s.read.QueryRowContext(ctx, `SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000`).Scan(&now); err != nil {
+	if err := read(&now); err != nil {
 		return 0, fmt.Errorf("read the database's clock: %w", explain(err))
 	}
 	return now, nil

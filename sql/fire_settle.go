@@ -36,7 +36,7 @@ type Settlement struct {
 
 // SettleFires gives fires their outcomes, all in one transaction under the locks of their schedules, and starts the
 // instances of those that fire. A fire that is not open any more keeps what it has, so any number of masters may call
-// it at once, and again after a crash. One that was to fire is skipped where its schedule was changed or paused, and
+// it at once, and again after a crash. One that was to fire is skipped where its schedule was paused since, and
 // otherwise goes by the schedule's overlap policy; where its instance is there already it is a duplicate.
 func (s *Store) SettleFires(ctx context.Context, verdicts []Verdict, master string, epoch int64) (Settlement, error) {
 	c, err := s.Cluster(ctx)
@@ -47,13 +47,13 @@ func (s *Store) SettleFires(ctx context.Context, verdicts []Verdict, master stri
 	if n == 0 {
 		return Settlement{}, nil
 	}
-	first, err := s.NextIDs(ctx, n)
-	if err != nil {
-		return Settlement{}, err
-	}
 	verdicts = slices.SortedFunc(slices.Values(verdicts), func(a, b Verdict) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.At, b.At))
 	})
+	first, err := s.NextIDs(ctx, n+missedSources(verdicts))
+	if err != nil {
+		return Settlement{}, err
+	}
 	wishes := 2 * int64(n+maxStopped) // a wish and a command for each instance that is replaced
 	var spare int64                   // the first of their ids, once some are
 	for looks := 0; ; {
@@ -61,7 +61,7 @@ func (s *Store) SettleFires(ctx context.Context, verdicts []Verdict, master stri
 		err := s.write(ctx, func(tx *sqlTx) error {
 			w := &settler{
 				batch:    &batch{s: s, tx: plainTx{tx, s}, slots: int64(c.Slots), freeID: spare, endID: spare},
-				verdicts: verdicts, master: master, epoch: epoch, now: s.millis(), instance: first, look: looks > 0,
+				verdicts: verdicts, master: master, epoch: epoch, now: s.millis(), instance: first, alertID: first + int64(n), look: looks > 0,
 			}
 			if spare > 0 {
 				w.endID += wishes
@@ -95,10 +95,12 @@ type settler struct {
 	epoch    int64
 	now      dag.Millis
 	instance int64 // the next id
+	alertID  int64 // the next one of alerts
 	look     bool  // for instances of the same trigger, which are rare; without, the database refuses them
 
 	schedules map[int64]Schedule
 	published map[int64]int // versions of workflows
+	names     map[int64]string
 	running   map[int64][]int64
 	given     map[fireKey]map[string]string // to parameters, by calls
 	replaced  []int64
@@ -157,18 +159,18 @@ func (w *settler) settle(ctx context.Context, out *Settlement) error {
 }
 
 func (w *settler) lockSchedules(ctx context.Context) error {
-	w.schedules, w.published = map[int64]Schedule{}, map[int64]int{}
+	w.schedules, w.published, w.names = map[int64]Schedule{}, map[int64]int{}, map[int64]string{}
 	var ids, workflows []int64
 	for _, v := range w.verdicts {
 		ids = append(ids, v.Source)
 	}
 	ids = slices.Compact(ids) // they are in order
 	err := eachChunk(ids, func(chunk []any) error {
-		return w.eachRow(ctx, `SELECT id, project_id, workflow_id, name, spec, revision, enabled, created_by FROM schedule WHERE id IN (`+marks(len(chunk))+`) ORDER BY id`+
+		return w.eachRow(ctx, `SELECT id, project_id, workflow_id, name, spec, revision, fires_from, enabled, created_by FROM schedule WHERE id IN (`+marks(len(chunk))+`) ORDER BY id`+
 			w.s.dial.forUpdate(), chunk, func(scan func(...any) error) error {
 			var sch Schedule
 			var spec string
-			if err := scan(&sch.ID, &sch.ProjectID, &sch.WorkflowID, &sch.Name, &spec, &sch.Revision, &sch.Enabled, &sch.CreatedBy); err != nil {
+			if err := scan(&sch.ID, &sch.ProjectID, &sch.WorkflowID, &sch.Name, &spec, &sch.Revision, &sch.FiresFrom, &sch.Enabled, &sch.CreatedBy); err != nil {
 				return err
 			}
 			if err := json.Unmarshal([]byte(spec), &sch.Spec); err != nil {
@@ -184,11 +186,12 @@ func (w *settler) lockSchedules(ctx context.Context) error {
 	}
 	slices.Sort(workflows)
 	return eachChunk(slices.Compact(workflows), func(chunk []any) error {
-		return w.eachRow(ctx, `SELECT id, published FROM workflow WHERE deleted_at = 0 AND id IN (`+marks(len(chunk))+`)`, chunk, func(scan func(...any) error) error {
+		return w.eachRow(ctx, `SELECT id, name, published FROM workflow WHERE deleted_at = 0 AND id IN (`+marks(len(chunk))+`)`, chunk, func(scan func(...any) error) error {
 			var id int64
+			var name string
 			var version int
-			err := scan(&id, &version)
-			w.published[id] = version
+			err := scan(&id, &name, &version)
+			w.published[id], w.names[id] = version, name
 			return err
 		})
 	})
@@ -223,10 +226,8 @@ func (w *settler) judge(p *pending, v Verdict) {
 	version := w.published[sch.WorkflowID]
 	p.State, p.Reason = schedule.Skipped, ""
 	switch {
-	case !sch.Enabled:
+	case !sch.Enabled || p.Revision < sch.FiresFrom: // it was paused, and may be resumed
 		p.Reason = schedule.ReasonPaused
-	case sch.Revision != p.Revision:
-		p.Reason = schedule.ReasonChanged
 	case v.State != schedule.Fired:
 		p.State, p.Reason = v.State, v.Reason
 	case version == 0:
@@ -346,7 +347,7 @@ func (w *settler) write(ctx context.Context, fires []*pending, out *Settlement) 
 	if err := w.updates(ctx, fireOutcome, rows, false); err != nil {
 		return fmt.Errorf("write outcomes: %w", err)
 	}
-	return nil
+	return w.tellMissed(ctx, fires)
 }
 
 // stop asks what was replaced to stop, also what this settlement itself started.

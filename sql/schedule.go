@@ -25,10 +25,14 @@ type Schedule struct {
 	Workflow   string // joined
 	Name       string
 	Spec       schedule.Spec
-	// Revision rises with each change of what it does, from 1 on: a fire that an older one planned starts nothing.
-	Revision int64
-	Enabled  bool
-	Why      string // where it is not enabled: why not
+	// Revision rises with each change of what it does, from 1 on. FiresFrom is the first one whose fires are good: that of
+	// its last pause. What an older one planned starts nothing.
+	Revision  int64
+	FiresFrom int64
+	Enabled   bool
+	Why       string // where it is not enabled: why not
+	// Stays says, for a save alone, that Enabled and Why stay as the row has them, and count for a new one only.
+	Stays bool
 	// AfterWorkflow is the workflow whose ends it waits for, as Spec.After names it; 0 where moments fire.
 	AfterWorkflow int64
 	// PlannedUntil is the moment before which every fire has its row.
@@ -42,6 +46,10 @@ type Schedule struct {
 // ScheduleKey is the trigger key of the instances of a schedule: one for each of its moments.
 func ScheduleKey(id int64) string { return fmt.Sprintf("s%d", id) }
 
+// NowKey is the trigger key of the instance that somebody had a schedule start at once: none of its fires has it, also not
+// the one of that very moment.
+func NowKey(id, instance int64) string { return fmt.Sprintf("%s:now:%d", ScheduleKey(id), instance) }
+
 // ScheduleFilter says which schedules are wanted; a zero field asks for nothing.
 type ScheduleFilter struct {
 	ProjectID  int64
@@ -51,14 +59,14 @@ type ScheduleFilter struct {
 }
 
 const (
-	scheduleColumns = `s.id, s.project_id, s.workflow_id, COALESCE(p.name, ''), COALESCE(w.name, ''), s.name, s.spec, s.revision, s.enabled, s.why,
+	scheduleColumns = `s.id, s.project_id, s.workflow_id, COALESCE(p.name, ''), COALESCE(w.name, ''), s.name, s.spec, s.revision, s.fires_from, s.enabled, s.why,
 	s.planned_until, s.after_workflow, s.created_by, s.created_at, s.changed_by, s.changed_at`
 	selectSchedule = `SELECT ` + scheduleColumns + ` FROM schedule s LEFT JOIN project p ON p.id = s.project_id LEFT JOIN workflow w ON w.id = s.workflow_id`
 )
 
 func scanSchedule(scan func(...any) error) (sch Schedule, err error) {
 	var spec string
-	err = scan(&sch.ID, &sch.ProjectID, &sch.WorkflowID, &sch.Project, &sch.Workflow, &sch.Name, &spec, &sch.Revision, &sch.Enabled, &sch.Why,
+	err = scan(&sch.ID, &sch.ProjectID, &sch.WorkflowID, &sch.Project, &sch.Workflow, &sch.Name, &spec, &sch.Revision, &sch.FiresFrom, &sch.Enabled, &sch.Why,
 		&sch.PlannedUntil, &sch.AfterWorkflow, &sch.CreatedBy, &sch.CreatedAt, &sch.ChangedBy, &sch.ChangedAt)
 	if err != nil {
 		return sch, err
@@ -85,16 +93,15 @@ func encodeSpec(spec schedule.Spec) string {
 // match is the revision that must stand: 0 makes a new one alone, -1 takes any. It returns ErrExists where a new one
 // was wanted and the name is taken, ErrStale where another revision stands, ErrNotFound where the workflow is gone, or
 // the schedule that was to be changed, ErrFull where the workflow has MaxSchedules, and ErrCircle where its end would
-// come to start it. A change holds from the next
-// fire on: what is due already and was not fired is skipped.
+// come to start it. A change holds from the next fire
+// on: what was planned for a moment before it, and has not fired, does so still; a pause skips it.
 func (s *Store) SaveSchedule(ctx context.Context, sch Schedule, match int64) (saved Schedule, created bool, err error) {
 	id, err := s.NextIDs(ctx, 1)
 	if err != nil {
 		return Schedule{}, false, err
 	}
-	now := s.millis()
 	err = s.write(ctx, func(tx *sqlTx) error {
-		created, err = s.saveSchedule(ctx, tx, sch, match, id, now)
+		created, err = s.saveSchedule(ctx, tx, sch, match, id)
 		return err
 	})
 	if err != nil {
@@ -116,11 +123,10 @@ func (s *Store) SaveSchedules(ctx context.Context, list []Schedule) (made, bad i
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list[a].WorkflowID, list[b].WorkflowID) })
-	now := s.millis()
 	err = s.write(ctx, func(tx *sqlTx) error {
 		made, bad = 0, -1
 		for _, i := range order {
-			created, err := s.saveSchedule(ctx, tx, list[i], -1, first+int64(i), now)
+			created, err := s.saveSchedule(ctx, tx, list[i], -1, first+int64(i))
 			if err != nil {
 				bad = i
 				return err
@@ -138,8 +144,7 @@ func (s *Store) SaveSchedules(ctx context.Context, list []Schedule) (made, bad i
 }
 
 // saveSchedule saves one in a transaction. id is that of a new one.
-func (s *Store) saveSchedule(ctx context.Context, tx *sqlTx, sch Schedule, match, id int64, now dag.Millis) (created bool, err error) {
-	sch.ChangedAt = now
+func (s *Store) saveSchedule(ctx context.Context, tx *sqlTx, sch Schedule, match, id int64) (created bool, err error) {
 	// The workflow's row is the lock: two writers together could pass the bound, or make one name twice.
 	if err := tx.QueryRowContext(ctx, `SELECT project_id FROM workflow WHERE id = ? AND deleted_at = 0`+s.dial.forUpdate(), sch.WorkflowID).Scan(&sch.ProjectID); err != nil {
 		return false, err
@@ -149,11 +154,16 @@ func (s *Store) saveSchedule(ctx context.Context, tx *sqlTx, sch Schedule, match
 	}
 	var stands Schedule
 	var spec string
-	err = tx.QueryRowContext(ctx, `SELECT id, spec, revision, enabled FROM schedule WHERE workflow_id = ? AND name_key = ?`+s.dial.forUpdate(),
-		sch.WorkflowID, dag.FoldName(sch.Name)).Scan(&stands.ID, &spec, &stands.Revision, &stands.Enabled)
+	err = tx.QueryRowContext(ctx, `SELECT id, spec, revision, enabled, why FROM schedule WHERE workflow_id = ? AND name_key = ?`+s.dial.forUpdate(),
+		sch.WorkflowID, dag.FoldName(sch.Name)).Scan(&stands.ID, &spec, &stands.Revision, &stands.Enabled, &stands.Why)
 	created = errors.Is(explain(err), ErrNotFound)
+	if err != nil && !created {
+		return false, err
+	}
+	now, err := s.clockWithin(ctx, tx) // only now: the locks may have waited
+	sch.ChangedAt = now
 	switch {
-	case err != nil && !created:
+	case err != nil:
 		return false, err
 	case created && match > 0:
 		return false, ErrNotFound
@@ -165,8 +175,11 @@ func (s *Store) saveSchedule(ctx context.Context, tx *sqlTx, sch Schedule, match
 	case match > 0 && match != stands.Revision:
 		return false, fmt.Errorf("it is revision %d: %w", stands.Revision, ErrStale)
 	}
+	if sch.Stays { // under its lock: a pause that somebody was told of must not be undone
+		sch.Enabled, sch.Why = stands.Enabled, stands.Why
+	}
 	if spec != encodeSpec(sch.Spec) || stands.Enabled != sch.Enabled {
-		if err := s.replan(ctx, tx, []int64{stands.ID}, sch.Enabled, now); err != nil {
+		if err := s.replan(ctx, tx, []int64{stands.ID}, stands.Enabled, sch.Enabled, now); err != nil {
 			return false, err
 		}
 	}
@@ -198,20 +211,21 @@ func (s *Store) insertSchedule(ctx context.Context, tx *sqlTx, sch Schedule) err
 	return err
 }
 
-// replan raises the revision of schedules whose rows are locked, and makes them be planned anew from a moment on. Open
-// fires before it stay: they are due, or will be by their jitter, and are judged then. Where no master was there to plan
-// for long, what was due since is skipped here: it must come before the document or a calendar is replaced. The
-// fires of ends and calls stay too, wherever between the moments they stand: those have come already.
-func (s *Store) replan(ctx context.Context, tx *sqlTx, ids []int64, enabled bool, now dag.Millis) error {
-	reason := schedule.ReasonChanged
-	if !enabled {
-		reason = schedule.ReasonPaused
-	}
-	if err := s.skipUnplanned(ctx, tx, ids, reason, now); err != nil {
+// replan raises the revision of schedules whose rows are locked and makes them be planned anew from now on, by the clock of
+// the database. Open fires of moments before it stay, also what nobody was there to plan, which is planned here: it must
+// come before the document or a calendar is replaced. They are good where the schedules were enabled and stay so; what
+// was open at a pause is skipped, whenever somebody comes to it. The fires of ends and calls stay too, wherever between
+// the moments they stand: those have come already.
+func (s *Store) replan(ctx context.Context, tx *sqlTx, ids []int64, was, enabled bool, now dag.Millis) error {
+	if err := s.planBehind(ctx, tx, ids, enabled, now); err != nil {
 		return err
 	}
+	firesFrom := `fires_from`
+	if !was || !enabled {
+		firesFrom = `revision + 1` // it comes first: MySQL reckons with what it has just set, SQLite does not
+	}
 	return eachChunk(ids, func(chunk []any) error {
-		_, err := tx.ExecContext(ctx, `UPDATE schedule SET revision = revision + 1, enabled = ?, planned_until = ? WHERE id IN (`+marks(len(chunk))+`)`,
+		_, err := tx.ExecContext(ctx, `UPDATE schedule SET fires_from = `+firesFrom+`, revision = revision + 1, enabled = ?, planned_until = ? WHERE id IN (`+marks(len(chunk))+`)`,
 			append([]any{flag(enabled), now}, chunk...)...)
 		if err != nil {
 			return err
@@ -315,7 +329,6 @@ func (s *Store) enableSchedules(ctx context.Context, ids []int64, enabled bool, 
 }
 
 func (s *Store) enable(ctx context.Context, tx *sqlTx, ids []int64, enabled bool, why, by string) (changed int, err error) {
-	now := s.millis()
 	args := []any{flag(!enabled)}
 	for _, id := range ids {
 		args = append(args, id)
@@ -327,6 +340,10 @@ func (s *Store) enable(ctx context.Context, tx *sqlTx, ids []int64, enabled bool
 	if len(other) == 0 {
 		return 0, nil
 	}
+	now, err := s.clockWithin(ctx, tx)
+	if err != nil {
+		return 0, err
+	}
 	err = eachChunk(other, func(chunk []any) error {
 		_, err := tx.ExecContext(ctx, `UPDATE schedule SET why = ?, changed_by = ?, changed_at = ? WHERE id IN (`+marks(len(chunk))+`)`, append([]any{why, by, now}, chunk...)...)
 		return err
@@ -334,7 +351,7 @@ func (s *Store) enable(ctx context.Context, tx *sqlTx, ids []int64, enabled bool
 	if err != nil {
 		return 0, err
 	}
-	return len(other), s.replan(ctx, tx, other, enabled, now)
+	return len(other), s.replan(ctx, tx, other, !enabled, enabled, now)
 }
 
 // DeleteSchedule deletes a schedule and what it has planned; ErrNotFound where it is gone. Its instances stay.
@@ -391,8 +408,12 @@ func (s *Store) TriggerSchedule(ctx context.Context, id int64, by string) (insta
 	if w.Published == 0 {
 		return 0, fmt.Errorf("trigger schedule %d: workflow %q is not published: %w", id, w.Name, ErrStale)
 	}
-	st := sch.start(w.Published, s.millis(), s.millis())
-	st.By = by
+	now := s.millis()
+	st := sch.start(w.Published, now, now)
+	if st.ID, err = s.NextIDs(ctx, 1); err != nil {
+		return 0, err
+	}
+	st.TriggerKey, st.By = NowKey(id, st.ID), by
 	instance, _, err = s.Start(ctx, st)
 	return instance, err
 }

@@ -87,11 +87,14 @@ func (s *Store) lockSchedulesByID(ctx context.Context, b *batch, ids []int64) (o
 	return out, err
 }
 
-// replanNaming makes the enabled schedules that ask for a calendar be planned anew.
-func (s *Store) replanNaming(ctx context.Context, tx *sqlTx, projectID int64, calendar string, now dag.Millis) error {
+// replanNaming makes the enabled schedules that ask for a calendar be planned anew, from the moment on that it returns.
+func (s *Store) replanNaming(ctx context.Context, tx *sqlTx, projectID int64, calendar string) (now dag.Millis, err error) {
 	using, err := s.schedulesNaming(ctx, tx, projectID, calendar)
 	if err != nil {
-		return err
+		return 0, err
+	}
+	if now, err = s.clockWithin(ctx, tx); err != nil {
+		return 0, err
 	}
 	var ids []int64
 	for _, sch := range using {
@@ -99,5 +102,5 @@ func (s *Store) replanNaming(ctx context.Context, tx *sqlTx, projectID int64, ca
 			ids = append(ids, sch.ID)
 		}
 	}
-	return s.replan(ctx, tx, ids, true, now)
+	return now, s.replan(ctx, tx, ids, true, true, now)
 }

@@ -15,7 +15,7 @@ import (
 // EndKey is the trigger key of the instance that a schedule starts at the end of another: one for each of those.
 func EndKey(id, ended int64) string { return fmt.Sprintf("%s:%d", ScheduleKey(id), ended) }
 
-// ScheduleOf returns the schedule that a trigger key is of, by a moment, an end or a call; false where it is of none.
+// ScheduleOf returns the schedule that a trigger key is of, by a moment, an end, a call or a person; false where it is of none.
 func ScheduleOf(key string) (id int64, ok bool) {
 	digits, ok := strings.CutPrefix(key, "s")
 	if !ok {

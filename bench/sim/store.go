@@ -280,8 +280,12 @@ func (f *faultyStore) DueFires(ctx context.Context, from, until dag.Millis, limi
 }
 
 // OverdueFires implements schedule.Store.
-func (f *faultyStore) OverdueFires(ctx context.Context, now dag.Millis, limit int) ([]sql.DueFire, error) {
-	return faulty(f, "overdue", func() ([]sql.DueFire, error) { return f.Store.OverdueFires(ctx, now, limit) })
+func (f *faultyStore) OverdueFires(ctx context.Context, now dag.Millis, limit int, owns func(int64, dag.Millis) bool) (late, waiting []sql.DueFire, err error) {
+	late, err = faulty(f, "overdue", func() (late []sql.DueFire, err error) {
+		late, waiting, err = f.Store.OverdueFires(ctx, now, limit, owns)
+		return late, err
+	})
+	return late, waiting, err
 }
 
 // SettleFires implements schedule.Store.

@@ -35,12 +35,13 @@ const (
 	Rejected        Kind = "rejected"         // somebody rejected a task
 	StopOverdue     Kind = "stop_overdue"     // stopping takes longer than it should
 	ScheduleBroken  Kind = "schedule_broken"  // a schedule can't be planned any more and is paused; of no instance
+	ScheduleMissed  Kind = "schedule_missed"  // fires of a schedule were missed, the first in a row; of no instance
 	TimerFailing    Kind = "timer_failing"    // a task of a timer failed for good, the first in a row; of no instance
 )
 
 // Kinds lists all kinds.
 func Kinds() []Kind {
-	return []Kind{Submitted, Started, InstanceState, Ended, TaskState, TaskEnded, TaskTimeout, QueueTimeout, WorkflowTimeout, Item, Approved, Rejected, PauseOverdue, StopOverdue, ScheduleBroken, TimerFailing}
+	return []Kind{Submitted, Started, InstanceState, Ended, TaskState, TaskEnded, TaskTimeout, QueueTimeout, WorkflowTimeout, Item, Approved, Rejected, PauseOverdue, StopOverdue, ScheduleBroken, ScheduleMissed, TimerFailing}
 }
 
 // ReplyKinds are what a reply tells where its start does not choose.

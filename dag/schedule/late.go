@@ -16,7 +16,7 @@ const (
 	ReasonOverlap  = "overlap"          // skipped: an instance of the schedule had not ended
 	ReasonNewer    = "overlap_newer"    // skipped: it waited, and a newer one came to wait
 	ReasonPaused   = "paused"           // skipped: the schedule was paused when it was due
-	ReasonChanged  = "schedule_changed" // skipped: the schedule was changed when it was due
+	ReasonChanged  = "schedule_changed" // skipped, in old ledgers alone: the schedule was changed when it was due
 )
 
 const (

@@ -31,6 +31,10 @@ const (
 	maxSettled = 512 // two statements of as many rows as one takes
 	// lanes are the transactions of one master at the same time: MySQL works on several, SQLite on one after the other.
 	lanes = 2
+	// A master whose clock is wrong fires nothing and keeps its slots. What is overdue by strayAfter is therefore anybody's,
+	// and looked for each strayEvery: together less than the grace of a fire, so that no policy sees it.
+	strayAfter = 15 * time.Second
+	strayEvery = 5 * time.Second
 	// maxEnds bounds the ends of other workflows of one read.
 	maxEnds = 2000
 	// compareEvery is how often the clock is compared with the database's.
@@ -48,6 +52,7 @@ type Firer struct {
 	trust    trust
 	warned   bool
 	compared dag.Millis
+	strayed  dag.Millis              // the last look at the fires of others
 	read     dag.Millis              // when to read again
 	due      []sql.Verdict           // what this master fires next, in order of moments
 	moments  []dag.Millis            // of due
@@ -170,6 +175,8 @@ type round struct {
 	now   dag.Millis
 	owned []bool
 	epoch int64
+	// strays says that this look takes along what other masters leave lying.
+	strays bool
 
 	mu               sync.Mutex // of the lanes
 	started, stopped []int64    // instances
@@ -177,9 +184,18 @@ type round struct {
 
 func (r *round) ours(id int64) bool { return r.owned[id%int64(len(r.owned))] }
 
+// mine says whether what was due of a schedule is for this master: it is its own, or its master leaves it lying. That goes by
+// the database's clock, which is nobody's: by a clock that is ahead the fires of all others would be overdue.
+func (r *round) mine(id int64, due dag.Millis) bool {
+	return r.ours(id) || r.strays && r.now.Add(r.trust.off).Sub(due) > strayAfter
+}
+
 // look reads what is late, what waits and what other workflows' ends start, and settles it; and what is due soon.
 func (r *round) look(ctx context.Context) error {
 	r.due, r.moments, r.waiting = nil, nil, map[int64][]sql.Verdict{}
+	if r.strays = r.now.Sub(r.strayed).Abs() >= strayEvery; r.strays {
+		r.strayed = r.now
+	}
 	wrong := errors.Join(r.overdue(ctx), r.ends(ctx))
 	rows, err := r.Store.DueFires(ctx, r.now.Add(-prompt), r.now.Add(readAhead), maxDue)
 	if err != nil {
@@ -198,26 +214,21 @@ func (r *round) look(ctx context.Context) error {
 	return wrong
 }
 
-// overdue settles what waits, as far as it may start now, and what is late, of the schedules of this master.
+// overdue settles what waits, as far as it may start now, and what is late, of the schedules of this master; now
+// and then that of others, too.
 func (r *round) overdue(ctx context.Context) error {
-	rows, err := r.Store.OverdueFires(ctx, r.now, maxDue)
+	late, waiting, err := r.Store.OverdueFires(ctx, r.now, maxJudged, func(id int64, due dag.Millis) bool { return r.now.Sub(due) > prompt && r.mine(id, due) })
 	if err != nil {
 		return err
 	}
 	workflows := map[int64]struct{}{}
 	var verdicts []sql.Verdict
-	var late []sql.DueFire
-	for _, row := range rows {
-		switch {
-		case row.State == rules.Waiting:
-			v := sql.Verdict{Source: row.Source, At: row.At, State: rules.Fired}
-			r.waiting[row.Source] = append(r.waiting[row.Source], v)
-			if r.ours(row.Source) {
-				verdicts = append(verdicts, v)
-				workflows[row.WorkflowID] = struct{}{}
-			}
-		case r.now.Sub(row.Due) > prompt && r.ours(row.Source) && len(late) < maxJudged:
-			late = append(late, row)
+	for _, row := range waiting {
+		v := sql.Verdict{Source: row.Source, At: row.At, State: rules.Fired}
+		r.waiting[row.Source] = append(r.waiting[row.Source], v)
+		if r.mine(row.Source, row.Due) {
+			verdicts = append(verdicts, v)
+			workflows[row.WorkflowID] = struct{}{}
 		}
 	}
 	r.awaited.Want(workflows)
@@ -235,7 +246,7 @@ func (r *round) overdue(ctx context.Context) error {
 // at once, and late after a crash between.
 func (r *round) ends(ctx context.Context) error {
 	for {
-		fires, more, err := r.Store.PlanEnds(ctx, maxEnds, r.ours)
+		fires, more, err := r.Store.PlanEnds(ctx, maxEnds, func(id int64) bool { return r.strays || r.ours(id) })
 		if err != nil {
 			return err
 		}
@@ -325,8 +336,8 @@ func (r *round) judgeOne(sch *sql.Schedule, plan *rules.Plan, fires []sql.Fire) 
 	var verdicts []sql.Verdict
 	var late []dag.Millis
 	for _, fire := range fires {
-		// Of a schedule that is paused, or was changed since, the settlement skips them.
-		if plan == nil || fire.Revision != sch.Revision || !plan.Late(fire.Due, r.now) {
+		// Of a schedule that is paused, or was since, the settlement skips them.
+		if plan == nil || fire.Revision < sch.FiresFrom || !plan.Late(fire.Due, r.now) {
 			verdicts = append(verdicts, sql.Verdict{Source: sch.ID, At: fire.At, State: rules.Fired})
 			continue
 		}

@@ -45,7 +45,10 @@ func (p *Planner) Once(ctx context.Context) (more bool, err error) {
 		return false, nil
 	}
 	defer p.Slots.End()
-	now := p.now()
+	now, err := p.Store.Clock(ctx) // by a clock of its own that is wrong a master would plan nothing, or years
+	if err != nil {
+		return false, err
+	}
 	list, more, err := p.Store.UnplannedSchedules(ctx, now.Add(p.Horizon/leadParts), maxPlanned, func(id int64) bool { return owned[id%int64(len(owned))] })
 	if err != nil {
 		return false, err

@@ -32,8 +32,8 @@ type Store interface {
 	PlanEnds(ctx context.Context, limit int, owns func(id int64) bool) (fires []sql.Verdict, more bool, err error)
 	// DueFires returns the fires that are planned and due between two moments, in order.
 	DueFires(ctx context.Context, from, until dag.Millis, limit int) ([]sql.DueFire, error)
-	// OverdueFires returns what waits, and one fire of each schedule of which some are late.
-	OverdueFires(ctx context.Context, now dag.Millis, limit int) ([]sql.DueFire, error)
+	// OverdueFires returns one fire of each schedule of which some are late, and what waits.
+	OverdueFires(ctx context.Context, now dag.Millis, limit int, owns func(id int64, due dag.Millis) bool) (late, waiting []sql.DueFire, err error)
 	// MinuteBuckets returns onto how many buckets the fires of a minute are folded.
 	MinuteBuckets(ctx context.Context, minute int64) (int, error)
 	// SchedulesByID returns those of some schedules that are there.

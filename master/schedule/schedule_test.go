@@ -174,6 +174,29 @@ func TestEachSecondFiresOnceWhoeverHasTheSlots(t *testing.T) {
 	}
 }
 
+func TestEditsLoseNoFireAndDoubleNone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 2)
+	sch := b.make("tick", rules.Spec{Cron: "*/2 * * * * *", Jitter: "1500ms", Misfire: &rules.Misfire{Policy: rules.RunAll}})
+	for i := range 20 {
+		// In a jitter, at a moment, and between.
+		b.run(time.Duration(700+i*137) * time.Millisecond)
+		if i == 10 { // nobody was there to plan for long
+			b.clock = b.clock.Add(defaultHorizon + time.Minute)
+		}
+		sch.Spec.Params = map[string]string{"edit": fmt.Sprint(i)}
+		var err error
+		sch, _, err = b.SaveSchedule(b.t.Context(), sch, sch.Revision)
+		b.must(err)
+	}
+	b.run(10 * time.Second)
+	got := b.outcomes(sch)
+	seconds := int(b.clock.Sub(midnight) / time.Second)
+	if fired := got["fired"]; fired < seconds/2-1 && got["missed misfire_max"] == 0 || len(got) > 3 || got["fired"]+got["missed misfire_max"] < seconds/2-1 {
+		t.Errorf("after %d s and 20 edits it came to %v, want each second one fired, or missed in the outage", seconds, got)
+	}
+}
+
 func TestEveryMasterMayOwnEverySlot(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 3)
@@ -373,6 +396,51 @@ func TestAClockThatLeapsFiresNothingUntilItIsConfirmed(t *testing.T) {
 	b.run(2 * time.Minute)
 	if got := b.outcomes(sch); got["fired"] > 62 {
 		t.Errorf("with a clock that is 40 s ahead it came to %v, want nothing more", got)
+	}
+}
+
+// A master whose clock is wrong keeps its slots: others do its part.
+func TestAMasterWithAWrongClockHoldsUpNoSchedule(t *testing.T) {
+	t.Parallel()
+	for _, off := range []time.Duration{-time.Hour, time.Hour, 25 * time.Second} {
+		t.Run(off.String(), func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, 2)
+			wrong := b.masters[0]
+			clock := func() time.Time { return b.clock.Add(off) }
+			wrong.Planner.Now, wrong.Firer.Now = clock, clock
+			var made []sql.Schedule
+			for i := range slots {
+				made = append(made, b.make(fmt.Sprint("s", i), rules.Spec{Cron: "* * * * *", Misfire: &rules.Misfire{Policy: rules.RunNone}}))
+			}
+			after := b.after("Report")
+			for range 19 {
+				b.run(10 * time.Second)
+				b.end(b.begin())
+			}
+			b.run(20 * time.Second)
+			by := map[string]int{}
+			for _, sch := range made {
+				list, _, err := b.Fires(t.Context(), sch.ID, 0, dag.MillisOf(b.clock.Add(-25*time.Second)), "", sql.Page{})
+				b.must(err)
+				if len(list) != 4 {
+					t.Errorf("%s has %d fires, want one each minute", sch.Name, len(list))
+				}
+				for _, f := range list {
+					by[f.Master]++
+					if late := f.FiredAt - f.Due; f.State != rules.Fired || late > 21_000 || late < 0 && f.Master != "m0" {
+						t.Errorf("%s: the fire of %d is %s %s by %s, %d ms late", sch.Name, f.At, f.State, f.Reason, f.Master, late)
+					}
+				}
+			}
+			// One that is trusted and ahead is early with its own part alone.
+			if by["m1"] == 0 || off < time.Minute && off > 0 && by["m1"] < len(made) {
+				t.Errorf("they fired %v", by)
+			}
+			if got := b.outcomes(after); got["fired"] != 19 {
+				t.Errorf("the ends came to %v, want each fired", got)
+			}
+		})
 	}
 }
 

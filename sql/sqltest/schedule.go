@@ -79,6 +79,9 @@ func (b *bench) fires(sch sql.Schedule, want ...string) []sql.Fire {
 	return list
 }
 
+// anyones owns every fire.
+func anyones(int64, dag.Millis) bool { return true }
+
 func schedulesComeAndGo(t *testing.T, b *bench) {
 	sch, created, err := b.SaveSchedule(b.ctx, sql.Schedule{WorkflowID: b.workflow.ID, Name: "Each Hour", Enabled: true, ChangedBy: "ann", Spec: schedule.Spec{Cron: "0 * * * *"}}, 0)
 	if err != nil || !created || sch.Revision != 1 || sch.ProjectID != b.project.ID || sch.Project != "Sales" || sch.Workflow != "Daily" || sch.CreatedBy != "ann" ||
@@ -252,11 +255,58 @@ func aChangeHoldsFromTheNextFire(t *testing.T, b *bench) {
 		t.Errorf("a plan by the old revision wrote %d, %v", n, err)
 	}
 	b.fire(sch, 2000)
-	b.fires(sch, "1000 fired", "2000 skipped schedule_changed")
+	b.fires(sch, "1000 fired", "2000 fired")
 	b.must(b.DeleteSchedule(b.ctx, sch.ID))
 	if out := b.fire(sch, 2000, ahead); len(out.Started) != 0 {
 		t.Errorf("a deleted schedule started %v", out.Started)
 	}
+}
+
+// aChangeLosesNoFire is about fires that are due, wait, or lie in their jitter when their schedule is changed.
+func aChangeLosesNoFire(t *testing.T, b *bench) {
+	_, _, err := b.SaveCalendar(b.ctx, sql.Calendar{ProjectID: b.project.ID, Name: "never", Spec: schedule.Calendar{Days: []string{"1999-01-01"}}, ChangedBy: "ann"})
+	b.must(err)
+	sch := b.hourly("hourly", overlapping(schedule.Wait), func(s *sql.Schedule) { s.Spec.Calendar = &schedule.CalendarRule{Skip: []string{"never"}} })
+	now := dag.MillisOf(time.Now())
+	jittered := now - 1000
+	ahead := now.Add(time.Minute)
+	_, err = b.PlanFires(b.ctx, []sql.Stretch{{
+		Schedule: sch, Until: now.Add(time.Hour),
+		Fires: []schedule.Fire{{At: 1000, Due: 1000}, {At: 2000, Due: 2000}, {At: jittered, Due: ahead}, {At: ahead, Due: ahead}},
+	}})
+	b.must(err)
+	first := b.fire(sch, 1000, 2000).Started
+	changed := sch
+	changed.Spec.Cron = "30 * * * *"
+	changed, _, err = b.SaveSchedule(b.ctx, changed, sch.Revision)
+	b.must(err)
+	_, _, err = b.SaveCalendar(b.ctx, sql.Calendar{ProjectID: b.project.ID, Name: "never", Spec: schedule.Calendar{Days: []string{"1999-01-02"}}, ChangedBy: "ann"})
+	b.must(err)
+	b.fires(sch, "1000 fired", "2000 waiting", fmt.Sprintf("%d planned", jittered))
+	b.over(first[0], dag.InstanceSuccess)
+	second := b.fire(sch, 2000).Started
+	if len(second) != 1 {
+		t.Fatalf("what waited started %v after two changes, want one", second)
+	}
+	b.over(second[0], dag.InstanceSuccess)
+	b.fire(sch, jittered)
+	b.fires(sch, "1000 fired", "2000 fired", fmt.Sprintf("%d fired", jittered))
+
+	// A pause is another thing, also where the schedule is resumed and changed before anybody comes to the fire.
+	sch, err = b.ScheduleByID(b.ctx, sch.ID)
+	b.must(err)
+	b.planned(sch, 3000)
+	for _, enabled := range []bool{false, true} {
+		_, err = b.EnableSchedules(b.ctx, []int64{sch.ID}, enabled, "", "bob")
+		b.must(err)
+	}
+	changed.Spec.Cron = "45 * * * *"
+	_, _, err = b.SaveSchedule(b.ctx, changed, -1)
+	b.must(err)
+	if out := b.fire(sch, 3000); len(out.Started) != 0 {
+		t.Errorf("what was due at the pause started %v after it", out.Started)
+	}
+	b.fires(sch, "1000 fired", "2000 fired", "3000 skipped paused", fmt.Sprintf("%d fired", jittered))
 }
 
 func anUnpublishedWorkflowStartsNothing(t *testing.T, b *bench) {
@@ -288,9 +338,9 @@ func theNewestWaits(t *testing.T, b *bench) {
 	b.planned(late, 1000, 2000, 4000)
 	_, err := b.PlanFires(b.ctx, []sql.Stretch{{Schedule: b.hourly("behind"), Fires: []schedule.Fire{{At: 1000, Due: 1000}}, Until: 1500}})
 	b.must(err)
-	got, err := b.OverdueFires(b.ctx, 3500, 10)
-	if err != nil || len(got) != 2 || got[0].Source != late.ID || got[0].At != 1000 || got[1].Source != sch.ID || got[1].State != schedule.Waiting || got[1].WorkflowID != b.workflow.ID {
-		t.Errorf("overdue: %+v, %v; want the oldest of what is late, and what waits", got, err)
+	got, waiting, err := b.OverdueFires(b.ctx, 3500, 10, anyones)
+	if err != nil || len(got) != 1 || got[0].Source != late.ID || got[0].At != 1000 || len(waiting) != 1 || waiting[0].Source != sch.ID || waiting[0].State != schedule.Waiting || waiting[0].WorkflowID != b.workflow.ID {
+		t.Errorf("overdue: %+v, and %+v waits, %v; want the oldest of what is late, and what waits", got, waiting, err)
 	}
 	b.over(first[0], dag.InstanceFailed)
 	if out := b.fire(sch, 3000); len(out.Started) != 1 {
@@ -331,15 +381,38 @@ func aTriggeredScheduleCountsAsRunning(t *testing.T, b *bench) {
 	b.fires(sch, "1000 skipped overlap")
 }
 
+// aTriggerTakesNoFire has a schedule fire at the very moment at which somebody triggered it.
+func aTriggerTakesNoFire(t *testing.T, b *bench) {
+	sch := b.hourly("hourly")
+	id, err := b.TriggerSchedule(b.ctx, sch.ID, "eve")
+	b.must(err)
+	row, err := b.Instance(b.ctx, id)
+	b.must(err)
+	if of, ok := sql.ScheduleOf(row.TriggerKey); !ok || of != sch.ID {
+		t.Errorf("the instance is of schedule %d, %v", of, ok)
+	}
+	at := row.ScheduleTime
+	b.planned(sch, at)
+	if out := b.fire(sch, at); len(out.Started) != 1 {
+		t.Errorf("the fire of the moment of the trigger did %+v, want one started", out)
+	}
+	b.fires(sch, fmt.Sprintf("%d fired", at))
+}
+
 func missedFiresAreToldApart(t *testing.T, b *bench) {
 	sch := b.hourly("hourly")
 	other, third := b.hourly("other"), b.hourly("third")
 	b.planned(sch, 1000, 2000, 3000)
 	b.planned(other, 500, 2000)
 	b.planned(third, 1000)
-	overdue, err := b.OverdueFires(b.ctx, 2500, 10)
-	if err != nil || len(overdue) != 3 || overdue[0].Source != other.ID || overdue[0].Late != 2 || overdue[1].Source != sch.ID || overdue[1].Late != 2 || overdue[2].Late != 1 {
-		t.Errorf("overdue: %+v, %v", overdue, err)
+	overdue, waiting, err := b.OverdueFires(b.ctx, 2500, 10, anyones)
+	if err != nil || len(overdue) != 3 || overdue[0].Source != other.ID || overdue[0].Late != 2 || overdue[1].Source != sch.ID || overdue[1].Late != 2 || overdue[2].Late != 1 || len(waiting) != 0 {
+		t.Errorf("overdue: %+v, and %+v waits, %v", overdue, waiting, err)
+	}
+	// Of the others' there may be more than anybody wants.
+	overdue, _, err = b.OverdueFires(b.ctx, 2500, 1, func(id int64, _ dag.Millis) bool { return id != other.ID })
+	if err != nil || len(overdue) != 1 || overdue[0].Source != sch.ID {
+		t.Errorf("overdue of all but the oldest: %+v, %v", overdue, err)
 	}
 	all, err := b.LateFires(b.ctx, []int64{other.ID, sch.ID}, 1000, 2500)
 	late := all[sch.ID]

@@ -151,11 +151,11 @@ func whatIsPausedSkipsEnds(t *testing.T, b *bench) {
 	_, err = b.EnableSchedules(b.ctx, []int64{sch.ID}, true, "", "bob")
 	b.must(err)
 	b.settled(fires)
-	b.fires(sch, "9 skipped paused", "10 skipped schedule_changed")
+	b.fires(sch, "9 skipped paused", "10 skipped paused")
 	b.over(b.begin(), dag.InstanceSuccess)
 	fires = b.ends()
 	b.settled(fires)
-	b.fires(sch, "9 skipped paused", "10 skipped schedule_changed", "11 fired")
+	b.fires(sch, "9 skipped paused", "10 skipped paused", "11 fired")
 
 	b.over(b.begin(), dag.InstanceSuccess)
 	b.must(b.DeleteSchedule(b.ctx, sch.ID))

@@ -3986,7 +3986,7 @@ export interface components {
             attempts: number;
             /** @description Why the last call failed; empty where it didn't. */
             error: string;
-            /** @description What the alert is: schedule_broken, timer_failing. */
+            /** @description What the alert is: schedule_broken, schedule_missed, timer_failing. */
             event?: string;
             /**
              * Format: date-time
@@ -5016,7 +5016,7 @@ export interface components {
             url: string;
         };
         ListenerFilter: {
-            /** @description Kinds of events: submitted, started, instance_state, ended, task_state, task_ended, task_timeout, workflow_timeout, approved, rejected, pause_overdue, stop_overdue, schedule_broken, timer_failing. */
+            /** @description Kinds of events: submitted, started, instance_state, ended, task_state, task_ended, task_timeout, workflow_timeout, approved, rejected, pause_overdue, stop_overdue, schedule_broken, schedule_missed, timer_failing. */
             events?: string[] | null;
             /** @description Reasons of states. */
             reasons?: string[] | null;

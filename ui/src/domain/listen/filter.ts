@@ -18,6 +18,7 @@ export const kinds = [
   "pause_overdue",
   "stop_overdue",
   "schedule_broken",
+  "schedule_missed",
   "timer_failing",
 ] as const;
 
@@ -36,6 +37,7 @@ const filters: Record<Exclude<Preset, "own">, ListenerFilter> = {
       "pause_overdue",
       "stop_overdue",
       "schedule_broken",
+      "schedule_missed",
       "timer_failing",
     ],
     when: failed,

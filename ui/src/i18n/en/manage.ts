@@ -36,6 +36,7 @@ export const manage = {
   "listeners.noDeliveries": "Nothing was delivered yet.",
   "listeners.about": "About",
   "listeners.scheduleBroken": "a schedule cannot fire any more",
+  "listeners.scheduleMissed": "a schedule missed fires",
   "listeners.timerFailing": "a timer fails again and again",
   "listeners.state": "State",
   "listeners.state.idle": "delivered",

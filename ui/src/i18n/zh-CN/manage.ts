@@ -37,6 +37,7 @@ export const manage: Record<keyof typeof en, string> = {
   "listeners.noDeliveries": "尚无投递。",
   "listeners.about": "关于",
   "listeners.scheduleBroken": "调度无法再触发",
+  "listeners.scheduleMissed": "调度错过了触发",
   "listeners.timerFailing": "定时器反复失败",
   "listeners.state": "状态",
   "listeners.state.idle": "已送达",
