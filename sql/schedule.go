@@ -392,7 +392,8 @@ func (s *Store) TriggerSchedule(ctx context.Context, id int64, by string) (insta
 		return 0, fmt.Errorf("trigger schedule %d: workflow %q is not published: %w", id, w.Name, ErrStale)
 	}
 	st := sch.start(w.Published, s.millis(), s.millis())
-	st.By = by
+	// No fire's key: it would take the place of one of the same moment, and a proof looks for the fire of each.
+	st.By, st.TriggerKey = by, ScheduleKey(id)+":now"
 	instance, _, err = s.Start(ctx, st)
 	return instance, err
 }

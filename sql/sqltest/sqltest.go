@@ -164,6 +164,7 @@ var cases = []struct {
 	{"CirclesOfEndsAreRefused", circlesOfEndsAreRefused},
 	{"AnEndIsPrunedWithItsFire", anEndIsPrunedWithItsFire},
 	{"MissedFiresAreToldApart", missedFiresAreToldApart},
+	{"AProofReadsWhatThereIs", aProofReadsWhatThereIs},
 	{"PrunedFiresStillAddUp", prunedFiresStillAddUp},
 	{"AMissedFireIsMadeUpForOnce", aMissedFireIsMadeUpForOnce},
 	{"FiresAreCountedByDays", firesAreCountedByDays},

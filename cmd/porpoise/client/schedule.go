@@ -57,6 +57,7 @@ type Fire struct {
 type ScheduleProof struct {
 	From       Time                     `json:"from"`
 	To         Time                     `json:"to"`
+	Verdict    string                   `json:"verdict"` // holds, fails or unproven
 	Holds      bool                     `json:"holds"`
 	Planned    int64                    `json:"planned"`
 	Outcomes   map[schedule.State]int64 `json:"outcomes"`
@@ -66,9 +67,19 @@ type ScheduleProof struct {
 	Compared   bool                     `json:"compared"`
 	Why        string                   `json:"why,omitempty"`
 	Since      Time                     `json:"since,omitzero"`
+	Until      Time                     `json:"until,omitzero"`
 	Missing    []Time                   `json:"missing"`
 	Unexpected []Time                   `json:"unexpected"`
 	NoInstance []Time                   `json:"no_instance"`
+	NoFire     []Time                   `json:"no_fire"`
+	WrongDays  []ProofDay               `json:"wrong_days"`
+}
+
+// ProofDay is a day of pruned fires that has others than the rules name.
+type ProofDay struct {
+	Day     string `json:"day"`
+	Planned int64  `json:"planned"`
+	Counted int64  `json:"counted"`
 }
 
 // Calendar is a named set of days of a project.
