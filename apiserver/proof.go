@@ -29,6 +29,7 @@ type ProofStore interface {
 	FiresFrom(ctx context.Context, scheduleID int64, from, to dag.Millis, limit int) ([]sql.Fire, error)
 	PrunedDays(ctx context.Context, scheduleID int64, from, to dag.Millis) ([]sql.PrunedDay, error)
 	Triggers(ctx context.Context, ids []int64) (map[int64]sql.Trigger, error)
+	RetiredUpTo(ctx context.Context, workflowID int64) (id int64, err error)
 	Fireless(ctx context.Context, sch *sql.Schedule, from, to dag.Millis, limit int) ([]dag.Millis, error)
 }
 
@@ -50,6 +51,7 @@ type ScheduleProof struct {
 	Open     int64            `json:"open"`
 	MeanLate int64            `json:"mean_late_ms" doc:"How much later than due those fired that did, on average."`
 	Pruned   int64            `json:"pruned" doc:"How many of them are left as the sums of their days (UTC) alone, counted, and held to the rules, by whole days."`
+	Retired  int64            `json:"retired" doc:"How many of those that fired had an instance that retention has deleted: it was not looked for."`
 
 	Compared   bool       `json:"compared" doc:"Rows were held to the rules one by one."`
 	Why        string     `json:"why,omitempty" doc:"Why the fires, or some of them, were not compared with the rules."`
@@ -336,13 +338,26 @@ func (x *prover) instances(ctx context.Context, rows []sql.Fire) error {
 	if err != nil {
 		return err
 	}
+	retired := int64(-1) // read after the instances: what is gone by then has its mark
 	for i := range rows {
 		f := &rows[i]
 		if f.State != schedule.Fired && f.Instance == 0 {
 			continue
 		}
 		at, key := f.Trigger()
-		if found[f.Instance] != (sql.Trigger{At: at, Key: key}) && len(x.p.NoInstance) < maxTold {
+		started, there := found[f.Instance]
+		if started == (sql.Trigger{At: at, Key: key}) {
+			continue
+		}
+		if retired < 0 {
+			if retired, err = x.s.store.RetiredUpTo(ctx, x.sch.WorkflowID); err != nil {
+				return err
+			}
+		}
+		switch {
+		case !there && f.Instance > 0 && f.Instance <= retired:
+			x.p.Retired++
+		case len(x.p.NoInstance) < maxTold:
 			x.p.NoInstance = append(x.p.NoInstance, Time(f.At))
 		}
 	}

@@ -130,3 +130,32 @@ func TestAProofBearsThatFiresArePrunedMeanwhile(t *testing.T) {
 		t.Errorf("the proof is %+v", p)
 	}
 }
+
+// The ledger is kept longer than instances: one that retention deleted is no fault.
+func TestARetiredInstanceIsNotMissed(t *testing.T) {
+	t.Parallel()
+	b := newScheduleBench(t)
+	one, sch, fires, span := judged(b)
+	prove := func() ScheduleProof { return decode[ScheduleProof](t, b.must(200, "GET", one+"/proof"+span, "")) }
+	rows, err := b.db.FiresFrom(t.Context(), sch.ID, fires[2].At, fires[3].At, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.finish(rows[0].Instance)
+	for {
+		n, err := b.db.Retire(t.Context(), dag.MillisOf(b.clock.Now().Add(24*time.Hour)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			break
+		}
+	}
+	if p := prove(); p.Verdict != "holds" || p.Retired != 1 {
+		t.Errorf("the proof is %+v", p)
+	}
+	b.exec(`UPDATE fire SET instance_id = instance_id + 1 WHERE source_id = ? AND planned_at = ?`, sch.ID, fires[2].At)
+	if p := prove(); p.Verdict != "fails" || !slices.Equal(p.NoInstance, []Time{Time(fires[2].At)}) || p.Retired != 0 {
+		t.Errorf("with an instance that never was the proof is %+v", p)
+	}
+}

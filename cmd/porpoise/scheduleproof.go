@@ -43,6 +43,9 @@ func (c *cli) showProof(p client.ScheduleProof) error {
 		rows = append(rows, []string{string(state), fmt.Sprint(p.Outcomes[state])})
 	}
 	rows = append(rows, []string{"open", fmt.Sprint(p.Open)}, []string{"mean lateness", fmt.Sprintf("%d ms", p.MeanLateMS)})
+	if p.Retired > 0 {
+		rows = append(rows, []string{"instance retired since", fmt.Sprint(p.Retired)})
+	}
 	for _, l := range []struct {
 		what string
 		list []client.Time

@@ -94,8 +94,8 @@ func TestAProofThatDoesNotHoldFails(t *testing.T) {
 			t.Errorf("prove = %d %q %q, want %q", code, out, errs, want)
 		}
 	}
-	a = newAsked(t, `{"verdict": "unproven", "planned": 1, "why": "the rules were others", "why_code": "changed"}`)
-	if code, out, errs := cmd(t, "", "schedule", "prove", "alpha/daily", "once", "--server", a.URL); code != exitUnproven || !strings.Contains(out, "it is not proved; not all was compared: the rules were others") {
+	a = newAsked(t, `{"verdict": "unproven", "planned": 1, "retired": 4711, "why": "the rules were others", "why_code": "changed"}`)
+	if code, out, errs := cmd(t, "", "schedule", "prove", "alpha/daily", "once", "--server", a.URL); code != exitUnproven || !strings.Contains(out, "4711") || !strings.Contains(out, "it is not proved; not all was compared: the rules were others") {
 		t.Errorf("prove = %d %q %q", code, out, errs)
 	}
 }

@@ -52,3 +52,29 @@ func aProofReadsWhatThereIs(t *testing.T, b *bench) {
 		t.Errorf("without a fire are %v, want that of the day whose rows are whole", times)
 	}
 }
+
+// retiredInstancesAreMarked: what retention deletes of what schedules started has a mark of its workflow, which only rises.
+func retiredInstancesAreMarked(t *testing.T, b *bench) {
+	sch := b.hourly("hourly")
+	mark := func() int64 {
+		id, err := b.RetiredUpTo(b.ctx, sch.WorkflowID)
+		b.must(err)
+		return id
+	}
+	b.ran(1, 500)
+	if b.retired(1000); mark() != 0 {
+		t.Errorf("of what nobody scheduled the mark is %d", mark())
+	}
+	scheduled := func(at dag.Millis) int64 {
+		return b.ran(1, at, func(st *sql.Start) {
+			st.WorkflowID, st.ProjectID, st.ScheduleTime, st.TriggerKey = sch.WorkflowID, sch.ProjectID, at, sql.ScheduleKey(sch.ID)
+		})
+	}
+	late, early := scheduled(3000), scheduled(2000)
+	if b.retired(2500); mark() != early {
+		t.Errorf("the mark is %d, want %d", mark(), early)
+	}
+	if b.retired(3500); mark() != early {
+		t.Errorf("after the older one, %d, the mark is %d, want %d still", late, mark(), early)
+	}
+}

@@ -64,6 +64,7 @@ type ScheduleProof struct {
 	Open       int64                    `json:"open"`
 	MeanLateMS int64                    `json:"mean_late_ms"`
 	Pruned     int64                    `json:"pruned"`
+	Retired    int64                    `json:"retired"`
 	Compared   bool                     `json:"compared"`
 	Why        string                   `json:"why,omitempty"`
 	Since      Time                     `json:"since,omitzero"`

@@ -6656,6 +6656,11 @@ export interface components {
              */
             pruned: number;
             /**
+             * Format: int64
+             * @description How many of those that fired had an instance that retention has deleted: it was not looked for.
+             */
+            retired: number;
+            /**
              * Format: date-time
              * @description Rows from here on were compared: the rules were others before.
              * @example 2026-11-21T12:00:00.000Z

@@ -50,6 +50,7 @@ export function Proof({ at, from, to }: { at: ScheduleAt; from: string; to: stri
           {p.open} {t("ledger.open")}
         </span>
         {(p.outcomes.fired ?? 0) > 0 && <span className="faint">{t("ledger.meanLate", { late: duration(p.mean_late_ms) })}</span>}
+        {p.retired > 0 && <span className="faint">{t("ledger.retired", { count: p.retired })}</span>}
       </p>
       <p className="faint">
         {p.compared && !p.why

@@ -207,6 +207,8 @@ export const schedules = {
   "ledger.unexpected_other": "{{count}} rows are of no moment that the rules name:",
   "ledger.noInstance_one": "{{count}} fire fired and its instance is not there:",
   "ledger.noInstance_other": "{{count}} fires fired and their instances are not there:",
+  "ledger.retired_one": "{{count}} instance is deleted since",
+  "ledger.retired_other": "{{count}} instances are deleted since",
   "ledger.noFire_one": "{{count}} instance was started without a fire:",
   "ledger.noFire_other": "{{count}} instances were started without a fire:",
   "ledger.wrongDay": "{{day}} (UTC) has {{counted}} fires where the rules name {{planned}}.",

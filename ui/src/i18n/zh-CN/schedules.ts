@@ -206,6 +206,8 @@ export const schedules: Record<keyof typeof en, string> = {
   "ledger.unexpected_other": "{{count}} 条记录不在规则之中：",
   "ledger.noInstance_one": "{{count}} 次触发的实例不存在：",
   "ledger.noInstance_other": "{{count}} 次触发的实例不存在：",
+  "ledger.retired_one": "{{count}} 个实例此后已被清理",
+  "ledger.retired_other": "{{count}} 个实例此后已被清理",
   "ledger.noFire_one": "{{count}} 个实例没有对应的触发：",
   "ledger.noFire_other": "{{count}} 个实例没有对应的触发：",
   "ledger.wrongDay": "{{day}}（UTC）有 {{counted}} 次触发，规则应有 {{planned}} 次。",
