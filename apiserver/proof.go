@@ -83,6 +83,10 @@ func (s *Server) proofRoutes(one string) {
 		id: "prove-schedule", method: "GET", path: one + "/proof", tag: "schedules", summary: "Show that every planned fire came to an outcome",
 		access: access{need: roleViewer, object: ofWorkflow},
 	}, s.proveSchedule)
+	add(s, spec{
+		id: "prove-schedules", method: "GET", path: "/schedules/proof", tag: "schedules", summary: "Add up the proofs of all schedules, and list those that do not hold",
+		access: access{object: perItem},
+	}, s.proveSchedules)
 }
 
 func (s *Server) proveSchedule(ctx context.Context, in *proveSchedule) (*proofAnswer, error) {

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"slices"
 	"testing"
@@ -158,4 +159,35 @@ func TestARetiredInstanceIsNotMissed(t *testing.T) {
 	if p := prove(); p.Verdict != "fails" || !slices.Equal(p.NoInstance, []Time{Time(fires[2].At)}) || p.Retired != 0 {
 		t.Errorf("with an instance that never was the proof is %+v", p)
 	}
+}
+
+func TestProofsOfAllSchedulesAddUp(t *testing.T) {
+	t.Parallel()
+	b := newScheduleBench(t)
+	_, sch, fires, span := judged(b)
+	for i := range provedTogether {
+		b.must(201, "PUT", fmt.Sprint(schedules, "/n", i), `{"cron": "0 5 1 1 *"}`)
+	}
+	b.seed("beta")
+	b.publish("beta", "report")
+	b.must(201, "PUT", "/api/v1/projects/beta/workflows/report/schedules/other", `{"cron": "0 5 1 1 *"}`)
+	proofs := func(query string) ProofOfSchedules {
+		return decode[ProofOfSchedules](t, b.must(200, "GET", "/api/v1/schedules/proof"+span+query, ""))
+	}
+	p := proofs("")
+	if p.Verdict != "holds" || p.Schedules != provedTogether+2 || p.Held != p.Schedules || p.Planned != int64(len(fires)) || p.Outcomes["fired"] != 1 || p.NextCursor != "" || len(p.Items) != 0 {
+		t.Errorf("the proofs are %+v", p)
+	}
+	b.exec(`UPDATE schedule SET revision = 2, changed_at = ? WHERE name = 'other'`, fires[len(fires)-1].At)
+	if p := proofs(""); p.Verdict != "unproven" || len(p.Items) != 1 || p.Items[0].Project != "beta" || p.Items[0].Name != "other" || p.Items[0].WhyCode != "changed" {
+		t.Errorf("with one that was changed the proofs are %+v", p)
+	}
+	if p := proofs("&project=alpha"); p.Verdict != "holds" || p.Schedules != provedTogether+1 {
+		t.Errorf("the proofs of a project are %+v", p)
+	}
+	b.exec(`DELETE FROM fire WHERE source_id = ? AND planned_at = ?`, sch.ID, fires[4].At)
+	if p := proofs(""); p.Verdict != "fails" || p.Held != provedTogether || len(p.Items) != 2 || p.Items[0].Missing != 1 {
+		t.Errorf("with one lost the proofs are %+v", p)
+	}
+	b.must(404, "GET", "/api/v1/schedules/proof?project=none", "")
 }

@@ -100,6 +100,24 @@ func TestAProofThatDoesNotHoldFails(t *testing.T) {
 	}
 }
 
+func TestAllSchedulesAreProvedTogether(t *testing.T) {
+	t.Parallel()
+	a := newAsked(t, `{"from": "2026-03-01T00:00:00Z", "to": "2026-03-02T00:00:00Z", "verdict": "unproven", "schedules": 7, "held": 6, "planned": 42, "outcomes": {"fired": 40}, "open": 2,
+		"items": [{"project": "alpha", "workflow": "daily", "name": "once", "verdict": "unproven", "why": "the rules were others"}]}`)
+	code, out, errs := cmd(t, "", "schedule", "prove", "--project", "alpha", "--from", "2026-03-01T00:00:00Z", "--server", a.URL)
+	if code != exitUnproven || !strings.Contains(out, "alpha/daily") || !strings.Contains(out, "the rules were others") || !strings.Contains(out, "42") {
+		t.Errorf("prove = %d %q %q", code, out, errs)
+	}
+	if got, want := a.last(), "GET /api/v1/schedules/proof "; !strings.HasPrefix(got, want) {
+		t.Errorf("asked %s, want %s", got, want)
+	}
+	for _, args := range [][]string{{"alpha/daily"}, {"alpha/daily", "once", "--project", "alpha"}} {
+		if code, _, _ := cmd(t, "", append(append([]string{"schedule", "prove"}, args...), "--server", a.URL)...); code != exitUsage {
+			t.Errorf("prove %v = %d", args, code)
+		}
+	}
+}
+
 func TestCalendarsAreSetAndDeleted(t *testing.T) {
 	t.Parallel()
 	a := answered(t, "calendar")
