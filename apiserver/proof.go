@@ -29,6 +29,7 @@ type ProofStore interface {
 	FiresFrom(ctx context.Context, scheduleID int64, from, to dag.Millis, limit int) ([]sql.Fire, error)
 	PrunedDays(ctx context.Context, scheduleID int64, from, to dag.Millis) ([]sql.PrunedDay, error)
 	Triggers(ctx context.Context, ids []int64) (map[int64]sql.Trigger, error)
+	FoldedUntil(ctx context.Context) (dag.Millis, error)
 	RetiredUpTo(ctx context.Context, workflowID int64) (id int64, err error)
 	Fireless(ctx context.Context, sch *sql.Schedule, from, to dag.Millis, limit int) ([]dag.Millis, error)
 }
@@ -55,7 +56,7 @@ type ScheduleProof struct {
 
 	Compared   bool       `json:"compared" doc:"Rows were held to the rules one by one."`
 	Why        string     `json:"why,omitempty" doc:"Why the fires, or some of them, were not compared with the rules."`
-	WhyCode    string     `json:"why_code,omitempty" enum:"broken,changed,before,unplanned,no_time,moved,no_rule" doc:"The same as a code. With no_rule nothing is unproven: fires of ends and calls are foretold by no rule."`
+	WhyCode    string     `json:"why_code,omitempty" enum:"broken,folded,changed,before,unplanned,no_time,moved,no_rule" doc:"The same as a code. With no_rule nothing is unproven: fires of ends and calls are foretold by no rule."`
 	Since      Time       `json:"since,omitempty" doc:"Rows from here on were compared: the rules were others before."`
 	Until      Time       `json:"until,omitempty" doc:"Where the time was up: rows from here on were not looked at. Ask for them on their own."`
 	Missing    []Time     `json:"missing" nullable:"false" doc:"Moments that the rules name and that have no row, at most 100."`
@@ -156,6 +157,8 @@ type prover struct {
 	p                   ScheduleProof
 	missing, unexpected int64 // all of them, also beyond those that are told
 	unproven            bool
+	whole               bool       // the rules were always these, and nothing is folded: what is before since has no rows
+	folded              dag.Millis // before it days have no sums of their own
 }
 
 // told is the proof without what speaks against it.
@@ -197,7 +200,7 @@ func (x *prover) run(ctx context.Context) (err error) {
 	}
 	x.sums()
 	if x.sch.Spec.After == nil {
-		times, err := x.s.store.Fireless(ctx, &x.sch, x.from, x.to, maxTold)
+		times, err := x.s.store.Fireless(ctx, &x.sch, max(x.from, x.folded), x.to, maxTold)
 		if err != nil {
 			return err
 		}
@@ -217,8 +220,15 @@ func (x *prover) rules(ctx context.Context) error {
 	plan, wrong := x.sch.Spec.Compile(x.sch.ID, calendars, 0)
 	// Of one that never was another everything is known: before it was made it named nothing.
 	x.since = x.sch.CreatedAt
-	if x.sch.Revision > 1 {
+	x.whole = x.sch.Revision == 1
+	if !x.whole {
 		x.since = max(x.sch.ChangedAt, changed)
+	}
+	if x.folded, err = x.s.store.FoldedUntil(ctx); err != nil {
+		return err
+	}
+	if x.folded > x.since {
+		x.since, x.whole = x.folded, false
 	}
 	switch {
 	case len(wrong) > 0:
@@ -227,10 +237,15 @@ func (x *prover) rules(ctx context.Context) error {
 	case !x.sch.Spec.ByClock():
 		x.p.WhyCode, x.p.Why = "no_rule", "it fires at ends of another workflow or by calls, which no rule foretells: only the instances were looked for"
 		return nil
-	case x.sch.Revision > 1 && x.since >= x.to && x.from < x.to:
+	case !x.whole && x.since == x.folded && x.since > x.from:
+		x.doubt("folded", "the sums of days before "+x.folded.Time().UTC().Format(time.DateOnly)+" are folded into one")
+		if x.since >= x.to {
+			return nil
+		}
+	case !x.whole && x.since >= x.to && x.from < x.to:
 		x.doubt("changed", "the rules were others: the schedule was changed, paused or resumed since")
 		return nil
-	case x.sch.Revision > 1 && x.since > x.from:
+	case !x.whole && x.since > x.from:
 		x.doubt("before", "what is before was planned by other rules, or the schedule was paused")
 	}
 	x.plan, x.p.Compared, x.p.Since = plan, true, Time(max(x.from, x.since))
@@ -303,7 +318,7 @@ func (x *prover) cutAt(at dag.Millis) {
 
 // row holds one to the rules.
 func (x *prover) row(f *sql.Fire) {
-	if x.plan == nil || x.p.Until != 0 || f.At < x.since && x.sch.Revision > 1 || x.isPruned(f.At) {
+	if x.plan == nil || x.p.Until != 0 || f.At < x.since && !x.whole || x.isPruned(f.At) {
 		return
 	}
 	x.upTo(f.At)
@@ -375,7 +390,7 @@ func (x *prover) sums() {
 		switch {
 		case x.plan == nil:
 			return
-		case x.sch.Revision > 1 && first < x.since:
+		case !x.whole && first < x.since:
 			x.doubt("before", "what is before was planned by other rules, or the schedule was paused")
 			continue
 		case x.late():

@@ -25,7 +25,7 @@ type UnheldProof struct {
 	Name       string `json:"name"`
 	Verdict    string `json:"verdict" enum:"fails,unproven"`
 	Why        string `json:"why,omitempty" doc:"Why the fires, or some of them, were not compared with the rules."`
-	WhyCode    string `json:"why_code,omitempty" enum:"broken,changed,before,unplanned,no_time,moved,no_rule"`
+	WhyCode    string `json:"why_code,omitempty" enum:"broken,folded,changed,before,unplanned,no_time,moved,no_rule"`
 	Missing    int    `json:"missing" doc:"At most 100, as all counts of what is wrong."`
 	Unexpected int    `json:"unexpected"`
 	NoInstance int    `json:"no_instance"`

@@ -191,3 +191,18 @@ func TestProofsOfAllSchedulesAddUp(t *testing.T) {
 	}
 	b.must(404, "GET", "/api/v1/schedules/proof?project=none", "")
 }
+
+func TestWhatIsFoldedIsUnproven(t *testing.T) {
+	t.Parallel()
+	b := newScheduleBench(t)
+	one, _, fires, span := judged(b)
+	if n, err := b.db.SweepFires(t.Context(), fires[3].At); err != nil || n != 3 {
+		t.Fatalf("swept %d, %v", n, err)
+	}
+	if n, err := b.db.FoldDays(t.Context(), fires[0].At.Add(48*time.Hour)); err != nil || n == 0 {
+		t.Fatalf("folded %d, %v", n, err)
+	}
+	if p := decode[ScheduleProof](t, b.must(200, "GET", one+"/proof"+span, "")); p.Verdict != "unproven" || p.WhyCode != "folded" {
+		t.Errorf("the proof is %+v", p)
+	}
+}

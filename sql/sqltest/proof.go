@@ -78,3 +78,48 @@ func retiredInstancesAreMarked(t *testing.T, b *bench) {
 		t.Errorf("after the older one, %d, the mark is %d, want %d still", late, mark(), early)
 	}
 }
+
+// firesAreBoundedByCount: beyond the newest of a number a schedule's fires are sums, and old sums are one.
+func firesAreBoundedByCount(t *testing.T, b *bench) {
+	sch, other := b.hourly("hourly"), b.hourly("other")
+	b.planned(sch, 1000, 2000, 3000, day+1000, day+2000)
+	b.planned(other, 1000)
+	b.fire(sch, 1000, 2000, 3000, day+1000)
+	many, err := b.SurplusFires(b.ctx, 2)
+	b.must(err)
+	if !slices.Equal(many, []int64{sch.ID}) {
+		t.Errorf("too many have %v, want %d", many, sch.ID)
+	}
+	before, err := b.SumFires(b.ctx, sch.ID, 0, 3*day)
+	b.must(err)
+	for _, want := range []int{2, 0} {
+		if n, err := b.SweepSurplusFires(b.ctx, sch.ID, 2); err != nil || n != want {
+			t.Errorf("swept %d, %v; want %d", n, err, want)
+		}
+	}
+	fires, err := b.FiresFrom(b.ctx, sch.ID, 0, 3*day, 10)
+	b.must(err)
+	if len(fires) != 3 || fires[0].At != 3000 {
+		t.Errorf("left are %+v, want the newest two and the open one", fires)
+	}
+	if n, err := b.SweepFires(b.ctx, 2*day); err != nil || n != 2 {
+		t.Errorf("swept %d, %v; want the other two", n, err)
+	}
+	// The first day is day 0 already.
+	for _, want := range []int{1, 0} {
+		if n, err := b.FoldDays(b.ctx, 2*day+1); err != nil || n != want {
+			t.Errorf("folded %d, %v; want %d", n, err, want)
+		}
+	}
+	if until, err := b.FoldedUntil(b.ctx); err != nil || until != 2*day {
+		t.Errorf("folded until %d, %v", until, err)
+	}
+	after, err := b.SumFires(b.ctx, sch.ID, 0, 3*day)
+	b.must(err)
+	if after.Total() != before.Total() || after.LateMs != before.LateMs || after.Pruned != 4 {
+		t.Errorf("it sums up to %+v, before to %+v", after, before)
+	}
+	if days, err := b.PrunedDays(b.ctx, sch.ID, 0, 3*day); err != nil || len(days) != 1 || days[0] != (sql.PrunedDay{Day: 0, Pruned: 4}) {
+		t.Errorf("pruned days are %+v, %v", days, err)
+	}
+}

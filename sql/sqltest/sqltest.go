@@ -165,6 +165,7 @@ var cases = []struct {
 	{"AnEndIsPrunedWithItsFire", anEndIsPrunedWithItsFire},
 	{"MissedFiresAreToldApart", missedFiresAreToldApart},
 	{"AProofReadsWhatThereIs", aProofReadsWhatThereIs},
+	{"FiresAreBoundedByCount", firesAreBoundedByCount},
 	{"RetiredInstancesAreMarked", retiredInstancesAreMarked},
 	{"PrunedFiresStillAddUp", prunedFiresStillAddUp},
 	{"AMissedFireIsMadeUpForOnce", aMissedFireIsMadeUpForOnce},

@@ -6691,7 +6691,7 @@ export interface components {
              * @description The same as a code. With no_rule nothing is unproven: fires of ends and calls are foretold by no rule.
              * @enum {string}
              */
-            why_code?: "broken" | "changed" | "before" | "unplanned" | "no_time" | "moved" | "no_rule";
+            why_code?: "broken" | "folded" | "changed" | "before" | "unplanned" | "no_time" | "moved" | "no_rule";
             /** @description Days of pruned fires that have others than the rules name, at most 100. */
             wrong_days: components["schemas"]["ProofDay"][];
         };

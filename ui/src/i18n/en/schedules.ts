@@ -301,6 +301,7 @@ export const schedules = {
   "cron.err.never_fires": "It never fires: no calendar has such a day.",
   "cron.err.timezone": "There is no timezone “{{value}}”.",
   "ledger.proof.broken": "the rules can't be read any more",
+  "ledger.proof.folded": "the sums of days that old are folded into one",
   "ledger.proof.changed": "the rules were others: the schedule was changed, paused or resumed since",
   "ledger.proof.before": "what is before was planned by other rules, or the schedule was paused",
   "ledger.proof.unplanned": "masters have not planned it up to now",

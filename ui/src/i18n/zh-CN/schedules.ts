@@ -298,6 +298,7 @@ export const schedules: Record<keyof typeof en, string> = {
   "cron.err.never_fires": "永不触发：日历上没有这样的日期。",
   "cron.err.timezone": "没有时区“{{value}}”。",
   "ledger.proof.broken": "其规则已无法读取",
+  "ledger.proof.folded": "更早各天的合计已并为一项",
   "ledger.proof.changed": "规则已不同：调度此后被修改、暂停或恢复",
   "ledger.proof.before": "更早的部分由其他规则计划，或当时调度已暂停",
   "ledger.proof.unplanned": "master 尚未计划到当前时刻",
