@@ -101,8 +101,13 @@ func TestAProofAddsUpAfterPruning(t *testing.T) {
 	for _, n := range after.Outcomes {
 		sum += n
 	}
-	if !after.Holds || after.Pruned != 3 || after.Planned != sum || sum != int64(len(fires)) || fmt.Sprint(after.Outcomes) != fmt.Sprint(before.Outcomes) || after.Compared || after.Why == "" {
+	if !after.Holds || after.Pruned != 3 || after.Planned != sum || sum != int64(len(fires)) || fmt.Sprint(after.Outcomes) != fmt.Sprint(before.Outcomes) || !after.Compared || after.Why != "" {
 		t.Errorf("after pruning the proof is %+v, before %+v", after, before)
+	}
+	b.exec(`UPDATE fire_day SET fires = fires + 1 WHERE state = 'fired'`)
+	p := decode[ScheduleProof](t, b.must(200, "GET", one+"/proof"+span, ""))
+	if p.Verdict != "fails" || len(p.WrongDays) != 1 || p.WrongDays[0].Counted != p.WrongDays[0].Planned+1 || p.Planned != sum {
+		t.Errorf("with one too many in the sums the proof is %+v", p)
 	}
 }
 

@@ -33,6 +33,7 @@ type Store interface {
 	ListenerStore
 	BackfillStore
 	ScheduleStore
+	ProofStore
 	TimerStore
 	SecretStore
 	CacheStore

@@ -80,6 +80,8 @@ type Config struct {
 	// FiresKept is how long the fires of schedules have rows of their own; zero is DefaultFiresKept. PlanAhead is how far
 	// ahead they have them; zero is the planner's own.
 	FiresKept, PlanAhead time.Duration
+	// FiresEach bounds the fires of one schedule that have rows of their own: the newest have. Zero is no bound.
+	FiresEach int
 
 	Store    Store
 	Registry registry.Registry

@@ -25,8 +25,11 @@ const (
 	placesEvery = 10 * time.Second
 	// retireEvery is how often instances are looked for that need not be kept any more.
 	retireEvery = 10 * time.Minute
-	// maxSweeps bounds the batches of one sweep: what is left waits for the next.
-	maxSweeps = 20
+	// sweepFor bounds one sweep of each kind: what is left waits for the next. Half of it is others', so that a master deletes some
+	// ten thousand rows each second of the other half.
+	sweepFor = 20 * time.Second
+	// daysKept is how long the sums of days are kept apart, and then as one: of a year before they can be compared with this one.
+	daysKept = 400 * 24 * time.Hour
 	// DefaultFiresKept is how long the fires of schedules have rows of their own, where nothing else is said; their sums stay.
 	DefaultFiresKept = 30 * 24 * time.Hour
 )
@@ -43,6 +46,13 @@ type Sweeper interface {
 	SweepPlaces(ctx context.Context) (int, error)
 	// SweepFires deletes a small batch of fires that were planned before a moment, and keeps their sums.
 	SweepFires(ctx context.Context, before dag.Millis) (int, error)
+	// SweepMinutes forgets how fires were spread that were planned before a moment.
+	SweepMinutes(ctx context.Context, before dag.Millis) error
+	// SurplusFires returns the schedules that have more fires than each, of which SweepSurplusFires deletes a batch.
+	SurplusFires(ctx context.Context, each int) ([]int64, error)
+	SweepSurplusFires(ctx context.Context, schedule int64, each int) (int, error)
+	// FoldDays folds a batch of the sums of days before a moment into one.
+	FoldDays(ctx context.Context, before dag.Millis) (int, error)
 }
 
 // periodic runs what a master does now and then, until ctx ends.
@@ -82,19 +92,20 @@ func (m *Master) periodic(ctx context.Context) error {
 
 // sweep deletes old rows batch by batch.
 func (m *Master) sweep(ctx context.Context) {
+	old := dag.MillisOf(m.Now().Add(-m.FiresKept))
 	for _, sweep := range []func(context.Context) (int, error){
 		m.Store.Sweep,
-		func(ctx context.Context) (int, error) {
-			return m.Store.SweepFires(ctx, dag.MillisOf(m.Now().Add(-m.FiresKept)))
-		},
+		func(ctx context.Context) (int, error) { return m.Store.SweepFires(ctx, old) },
+		func(ctx context.Context) (int, error) { return 0, m.Store.SweepMinutes(ctx, old) },
 	} {
-		for range maxSweeps {
+		for began := time.Now(); time.Since(began) < sweepFor; {
+			start := time.Now()
 			n, err := sweep(ctx)
 			if err != nil {
 				m.log.Debug("old rows not deleted", "error", err)
 				return
 			}
-			if n == 0 {
+			if n == 0 || !pause(ctx, time.Since(start)) {
 				break
 			}
 		}

@@ -17,7 +17,7 @@ type Retention struct {
 // and everybody waits for the database.
 const retireShare = 5
 
-// retire deletes the instances that need not be kept any more, batch by batch, until none is left. It is the work of the master that has
+// retire deletes the instances, and the fires of schedules that have too many, that need not be kept any more, batch by batch, until none is left. It is the work of the master that has
 // the first slot, which saves the others from trying the same; two at once do no harm.
 func (m *Master) retire(ctx context.Context) {
 	rows, began := 0, m.Now()
@@ -28,7 +28,7 @@ func (m *Master) retire(ctx context.Context) {
 		start := time.Now()
 		n, err := do()
 		if err != nil {
-			m.log.Warn("old instances not deleted", "error", err)
+			m.log.Warn("old rows not deleted", "error", err)
 			return false
 		}
 		rows += n
@@ -50,8 +50,21 @@ func (m *Master) retire(ctx context.Context) {
 	}
 	for batch(func() (int, error) { return m.Store.Retire(ctx, until) }) {
 	}
+	if m.FiresEach > 0 && m.hasFirstSlot() {
+		schedules, err := m.Store.SurplusFires(ctx, m.FiresEach)
+		if err != nil {
+			m.log.Warn("fires not counted", "error", err)
+		}
+		for _, sch := range schedules {
+			for batch(func() (int, error) { return m.Store.SweepSurplusFires(ctx, sch, m.FiresEach) }) {
+			}
+		}
+	}
+	folded := dag.MillisOf(began.Add(-max(daysKept, m.FiresKept+48*time.Hour))) // after the sums are made
+	for batch(func() (int, error) { return m.Store.FoldDays(ctx, folded) }) {
+	}
 	if rows > 0 {
-		m.log.Info("old instances deleted", "rows", rows, "took", m.Now().Sub(began).String())
+		m.log.Info("old rows deleted", "rows", rows, "took", m.Now().Sub(began).String())
 	}
 }
 

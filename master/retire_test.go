@@ -1,11 +1,14 @@
 package master
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/schedule"
+	"github.com/porpoise/porpoise/internal/rpc"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -50,4 +53,61 @@ func TestTheMasterOfTheFirstSlotDeletesOldInstances(t *testing.T) {
 		first.retire(t.Context())
 		return there() == 0
 	})
+}
+
+// full is a store with so many batches of old fires.
+type full struct {
+	Store
+	batches, minutes int
+}
+
+func (f *full) SweepFires(context.Context, dag.Millis) (int, error) {
+	if f.batches == 0 {
+		return 0, nil
+	}
+	f.batches--
+	return 1, nil
+}
+
+func (f *full) SweepMinutes(context.Context, dag.Millis) error {
+	f.minutes++
+	return nil
+}
+
+// However many old fires there are, a sweep goes on while it has time; how minutes were spread goes with it.
+func TestASweepTakesItsTime(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	store := &full{Store: s.store, batches: 200}
+	m := New(Config{Self: rpc.Process{Node: "m1", Incarnation: "a"}, Cluster: "test", Slots: 256, Store: store, Registry: s.registry, Logger: s.log})
+	m.sweep(t.Context())
+	if store.batches != 0 || store.minutes != 1 {
+		t.Errorf("%d batches are left, minutes were swept %d times", store.batches, store.minutes)
+	}
+}
+
+func TestTheLedgerIsBoundedByCount(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	first, _, _ := s.master("m1", "a")
+	within(t, 20*time.Second, "the master has the first slot", first.hasFirstSlot)
+	w := s.save("name: nap\ntasks:\n  - {name: nap, type: wait, for: 1ms}\n")
+	sch, _, err := s.store.SaveSchedule(t.Context(), sql.Schedule{WorkflowID: w.ID, Name: "once", Spec: schedule.Spec{At: []string{"2190-01-01"}}, Enabled: true}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// They were left out, so that nobody fires them.
+	st := sql.Stretch{Schedule: sch, Until: sch.PlannedUntil}
+	for at := range dag.Millis(3) {
+		st.Fires = append(st.Fires, schedule.Fire{At: at + 1, Due: at + 1, Skip: schedule.ReasonCalendar})
+	}
+	if n, err := s.store.PlanFires(t.Context(), []sql.Stretch{st}); err != nil || n != 3 {
+		t.Fatalf("planned %d, %v", n, err)
+	}
+	first.FiresEach = 1
+	first.retire(t.Context())
+	fires, err := s.store.FiresFrom(t.Context(), sch.ID, 0, 10, 10)
+	if err != nil || len(fires) != 1 || fires[0].At != 3 {
+		t.Errorf("left are %+v, %v; want the newest", fires, err)
+	}
 }

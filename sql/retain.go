@@ -2,7 +2,10 @@ package sql
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/porpoise/porpoise/dag"
 )
@@ -13,6 +16,8 @@ const (
 	// maxRestRows bounds, about, the rows of tasks, attempts and events that one transaction deletes.
 	maxRestRows = 2048
 )
+
+var retiredUpsert = &table{name: "retired", cols: []string{"workflow_id", "up_to"}}
 
 var restInsert = &table{name: "instance_rest", cols: []string{"instance_id", "events"}}
 
@@ -92,7 +97,7 @@ func (s *Store) retire(ctx context.Context, ids []int64) (n int, err error) {
 	err = s.write(ctx, func(tx *sqlTx) error {
 		b := &batch{s: s, tx: plainTx{tx, s}}
 		var gone []int64
-		var rests []any
+		var rests, newest []any
 		args := make([]any, len(ids))
 		for i, id := range ids {
 			args[i] = id
@@ -103,14 +108,28 @@ func (s *Store) retire(ctx context.Context, ids []int64) (n int, err error) {
 				return err
 			}
 		}
-		err := b.eachRow(ctx, `SELECT i.id, i.seq FROM workflow_instance i WHERE i.id IN (`+marks(len(ids))+`) AND i.state NOT IN (`+openStates+`) AND NOT (`+awaited+`) ORDER BY i.id`, args,
+		upTo := map[int64]int64{} // by workflow
+		err := b.eachRow(ctx, `SELECT i.id, i.seq, i.workflow_id, i.trigger_key FROM workflow_instance i WHERE i.id IN (`+marks(len(ids))+`) AND i.state NOT IN (`+openStates+`) AND NOT (`+awaited+`) ORDER BY i.id`, args,
 			func(scan func(...any) error) error {
-				var id, events int64
-				err := scan(&id, &events)
+				var id, events, workflow int64
+				var key string
+				err := scan(&id, &events, &workflow, &key)
 				gone, rests = append(gone, id), append(rests, id, events)
+				if _, ok := ScheduleOf(key); ok {
+					upTo[workflow] = id // they come in order
+				}
 				return err
 			})
 		if err != nil {
+			return err
+		}
+		for _, workflow := range slices.Sorted(maps.Keys(upTo)) {
+			newest = append(newest, workflow, upTo[workflow])
+		}
+		if err := b.rows(ctx, retiredUpsert, func(t *table, n int) string {
+			given := s.dial.given("up_to")
+			return s.dial.insert(t, n) + s.dial.onConflict("workflow_id") + `up_to = CASE WHEN ` + given + ` > retired.up_to THEN ` + given + ` ELSE retired.up_to END`
+		}, newest); err != nil {
 			return err
 		}
 		if err := b.rows(ctx, restInsert, s.dial.insert, rests); err != nil {
@@ -123,4 +142,14 @@ func (s *Store) retire(ctx context.Context, ids []int64) (n int, err error) {
 		return 0, fmt.Errorf("delete old instances: %w", err)
 	}
 	return n, nil
+}
+
+// RetiredUpTo returns the newest instance that schedules started of a workflow and that retention has deleted; 0 for none. One
+// that is gone and not newer may be gone for that.
+func (s *Store) RetiredUpTo(ctx context.Context, workflowID int64) (id int64, err error) {
+	err = explain(s.read.QueryRowContext(ctx, `SELECT up_to FROM retired WHERE workflow_id = ?`, workflowID).Scan(&id))
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return 0, fmt.Errorf("read what was retired of workflow %d: %w", workflowID, err)
+	}
+	return id, nil
 }

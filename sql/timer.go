@@ -132,12 +132,15 @@ func (s *Store) TimersByID(ctx context.Context, ids []int64) ([]Timer, error) {
 // from now on whatever the masters do. What was due while it was disabled is skipped. Enabling it twice is enabling
 // it once. It returns ErrNotFound where there is no such timer.
 func (s *Store) EnableTimer(ctx context.Context, projectID, id int64, by string) error {
-	err := s.write(ctx, func(tx *sqlTx) error {
+	now, err := s.Clock(ctx) // masters go by it, too
+	if err != nil {
+		return err
+	}
+	err = s.write(ctx, func(tx *sqlTx) error {
 		t, err := s.lockTimer(ctx, tx, projectID, id)
 		if err != nil || t.Enabled {
 			return err
 		}
-		now := s.millis()
 		_, err = tx.ExecContext(ctx, `UPDATE timer_task SET open = 0, state = 'skipped', error = ? WHERE timer_id = ? AND state = 'planned' AND planned_at <= ?`,
 			skippedDisabled, id, now)
 		if err != nil {

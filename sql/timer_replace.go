@@ -17,7 +17,10 @@ func (s *Store) ReplaceTimer(ctx context.Context, old int64, t Timer) (Timer, er
 	if err != nil {
 		return Timer{}, err
 	}
-	now := s.millis()
+	now, err := s.Clock(ctx) // masters go by it, too
+	if err != nil {
+		return Timer{}, err
+	}
 	t.ID, t.CreatedAt, t.ChangedBy, t.ChangedAt = id, now, t.CreatedBy, now
 	err = s.write(ctx, func(tx *sqlTx) error {
 		if err := s.lockProject(ctx, tx, t.ProjectID); err != nil {

@@ -33,9 +33,9 @@ const planUrgent = timer.Step / 4
 
 // PlanTimers writes the next tasks of enabled timers whose plan ends within a window, those first whose ends first.
 // owned says by the slot of its id, one of as many as the cluster has, whether a timer is the caller's. Each call is
-// one transaction of some hundred rows; a second planner of the same timers finds them planned.
-func (s *Store) PlanTimers(ctx context.Context, owned []bool) (Planned, error) {
-	now := s.millis()
+// one transaction of some hundred rows; a second planner of the same timers finds them planned. now is by a clock that the
+// caller trusts: one that leaps would leave out what is between, or plan nothing more.
+func (s *Store) PlanTimers(ctx context.Context, owned []bool, now dag.Millis) (Planned, error) {
 	type candidate struct {
 		id    int64
 		until dag.Millis

@@ -241,10 +241,10 @@ func (s *Store) TimerLoad(ctx context.Context, overdueAt dag.Millis) (out TimerL
 	return out, nil
 }
 
-// SweepTimerTasks deletes up to limit tasks that have been at their end for timer.Kept, and returns how many.
-func (s *Store) SweepTimerTasks(ctx context.Context, limit int) (n int, err error) {
+// SweepTimerTasks deletes up to limit tasks that have been at their end for timer.Kept by now, and returns how many.
+func (s *Store) SweepTimerTasks(ctx context.Context, now dag.Millis, limit int) (n int, err error) {
 	old, err := collect(ctx, s, func(scan func(...any) error) (k TimerKey, err error) { return k, scan(&k.TimerID, &k.PlannedAt) },
-		`SELECT timer_id, planned_at FROM timer_task WHERE open = 0 AND due_at < ? ORDER BY due_at LIMIT ?`, s.millis().Add(-timer.Kept), limit)
+		`SELECT timer_id, planned_at FROM timer_task WHERE open = 0 AND due_at < ? ORDER BY due_at LIMIT ?`, now.Add(-timer.Kept), limit)
 	if err != nil {
 		return 0, fmt.Errorf("read old tasks of timers: %w", err)
 	}

@@ -95,12 +95,11 @@ type ClaimedTimer struct {
 
 // ClaimTimerTasks takes tasks for an owner, all in one transaction, and returns those that it got: those that are open and
 // whose moment has come, or nearly, as timer.ClaimAhead says, and whose timer is enabled. Of two masters that want
-// one, one gets it. Tasks that are not to be called any more are skipped.
-func (s *Store) ClaimTimerTasks(ctx context.Context, owner string, claims []TimerClaim) (out []ClaimedTimer, err error) {
+// one, one gets it. Tasks that are not to be called any more are skipped. now is by a clock that the caller trusts.
+func (s *Store) ClaimTimerTasks(ctx context.Context, owner string, claims []TimerClaim, now dag.Millis) (out []ClaimedTimer, err error) {
 	slices.SortFunc(claims, func(a, b TimerClaim) int { return compareKeys(a.TimerKey, b.TimerKey) })
 	err = s.write(ctx, func(tx *sqlTx) error {
 		out = out[:0]
-		now := s.millis()
 		tasks, err := s.lockTimerTasks(ctx, tx, keysOf(claims))
 		if err != nil {
 			return err

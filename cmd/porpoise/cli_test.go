@@ -91,6 +91,7 @@ func TestUsageErrorsExitWithTwo(t *testing.T) {
 		{"standalone", "--listeners-reach", "moon"},
 		{"standalone", "--keep-days", "-1"},
 		{"standalone", "--keep-fire-days", "0"},
+		{"standalone", "--keep-fires-per-schedule", "-1"},
 		{"standalone", "--schedule-plan-ahead", "1s"},
 		{"standalone", "--schedule-least-interval", "1ms"},
 		{"master", "--keep-per-workflow", "-1"},

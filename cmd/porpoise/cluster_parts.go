@@ -300,7 +300,7 @@ func (p *parts) startMaster(ctx context.Context, listen, advertise string, weigh
 		Joins:   &rpc.JoinServer{CA: p.authority, VerifyToken: p.verifyJoin, Logger: p.log},
 		Keys:    p.keys,
 		Figures: figuresOf(refusals), Logger: p.log, SuperviseEvery: superviseEvery, Retention: p.retention, PlanAhead: p.planning.PlanAhead,
-		FiresKept: time.Duration(p.planning.KeepFireDays) * 24 * time.Hour, Secrets: p.key, Egress: p.egress,
+		FiresEach: p.planning.KeepFires, FiresKept: time.Duration(p.planning.KeepFireDays) * 24 * time.Hour, Secrets: p.key, Egress: p.egress,
 	})
 	if err := p.serveRPC(registry.Master, listener, refusals, func(s *grpc.Server) { rpc.RegisterMasterServer(s, m) }); err != nil {
 		_ = listener.Close()

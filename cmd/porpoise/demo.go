@@ -139,7 +139,7 @@ func (d *demo) children(role registry.Role, cfg *standaloneConfig, etcdAddress s
 			args = append(args, "--rpc", "127.0.0.1:0", "--database", "sqlite:"+d.data.file(databaseFile), "--cluster-key", d.data.file(clusterKeyFile),
 				"--secret-key-file", d.data.file(secretKeyFile), "--listeners-reach", cfg.ListenersReach,
 				"--keep-days", fmt.Sprint(cfg.KeepDays), "--keep-per-workflow", fmt.Sprint(cfg.KeepPerWorkflow),
-				"--keep-fire-days", fmt.Sprint(cfg.KeepFireDays), "--schedule-plan-ahead", cfg.PlanAhead.String())
+				"--keep-fire-days", fmt.Sprint(cfg.KeepFireDays), "--keep-fires-per-schedule", fmt.Sprint(cfg.KeepFires), "--schedule-plan-ahead", cfg.PlanAhead.String())
 		} else {
 			args = append(args, "--slots", fmt.Sprint(cfg.Slots), "--drain-for", cfg.DrainFor.String(),
 				"--heartbeat-timeout", cfg.Timeout.String(), "--heartbeat-cycle", cfg.Cycle.String(), "--heartbeat-period", cfg.Period.String(),

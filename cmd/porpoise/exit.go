@@ -20,6 +20,7 @@ const (
 	exitUnreachable = 3   // no server, or one that can't serve now: try again
 	exitRefused     = 4   // the server said no: not found, not allowed, not possible in this state
 	exitByHand      = 5   // import: it was done, and something is left to do by hand
+	exitUnproven    = 6   // schedule prove: nothing is wrong, and not all could be compared
 	exitInterrupted = 130 // ended by Ctrl-C, as shells have it
 )
 
@@ -30,6 +31,7 @@ const exitHelp = `Exit codes:
   3    the server cannot be reached or cannot serve now
   4    the server refused: not found, not allowed, or not possible in this state
   5    done, but something is left to do by hand (import)
+  6    nothing is wrong, and not all could be compared (schedule prove)
   130  interrupted`
 
 // failure is an error whose exit code is known. A nil err has been told already.

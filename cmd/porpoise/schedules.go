@@ -305,61 +305,6 @@ func rangeFlags(cmd *cobra.Command, from, to *string) {
 	cmd.Flags().StringVar(to, "to", "", "the moment before which it ends; without it now")
 }
 
-func (c *cli) proveScheduleCommand() *cobra.Command {
-	var from, to string
-	cmd := &cobra.Command{
-		Use:   "prove PROJECT/WORKFLOW SCHEDULE",
-		Short: "Show that every planned fire came to an outcome, and fail where one did not",
-		Args:  cobra.ExactArgs(2),
-		RunE: c.onSchedule(func(ctx context.Context, cl *client.Client, project, workflow, name string) error {
-			p, err := cl.ProveSchedule(ctx, project, workflow, name, from, to)
-			if err != nil {
-				return err
-			}
-			if c.output == "json" {
-				err = c.json(p)
-			} else {
-				err = c.showProof(p)
-			}
-			if err == nil && !p.Holds {
-				err = told(exitFailed)
-			}
-			return err
-		}),
-		ValidArgsFunction: c.completeWorkflows,
-	}
-	rangeFlags(cmd, &from, &to)
-	return cmd
-}
-
-func (c *cli) showProof(p client.ScheduleProof) error {
-	rows := [][]string{{"planned", fmt.Sprint(p.Planned)}}
-	for _, state := range []schedule.State{schedule.Fired, schedule.Skipped, schedule.Missed, schedule.Duplicate} {
-		rows = append(rows, []string{string(state), fmt.Sprint(p.Outcomes[state])})
-	}
-	rows = append(rows, []string{"open", fmt.Sprint(p.Open)}, []string{"mean lateness", fmt.Sprintf("%d ms", p.MeanLateMS)})
-	for _, l := range []struct {
-		what string
-		list []client.Time
-	}{{"missing", p.Missing}, {"beside the rules", p.Unexpected}, {"without its instance", p.NoInstance}} {
-		for _, moment := range l.list {
-			rows = append(rows, []string{l.what, at(moment)})
-		}
-	}
-	if err := table(c.out, []string{"FIRES", at(p.From) + " to " + at(p.To)}, rows); err != nil {
-		return err
-	}
-	verdict := "the proof holds"
-	if !p.Holds {
-		verdict = "the proof does not hold"
-	}
-	if p.Why != "" {
-		verdict += "; not all was compared: " + p.Why
-	}
-	_, err := fmt.Fprintln(c.out, verdict)
-	return err
-}
-
 func (c *cli) explainScheduleCommand() *cobra.Command {
 	var moment string
 	cmd := &cobra.Command{

@@ -85,11 +85,36 @@ func TestAProofThatDoesNotHoldFails(t *testing.T) {
 	if code, out, errs := cmd(t, "", "schedule", "prove", "alpha/daily", "once", "--from", "2026-03-01T00:00:00Z", "--server", a.URL); code != exitOK || !strings.Contains(out, "the proof holds") {
 		t.Errorf("prove = %d %q %q", code, out, errs)
 	}
-	a = newAsked(t, `{"from": "2026-03-01T00:00:00Z", "to": "2026-03-02T00:00:00Z", "holds": false, "planned": 24, "outcomes": {"fired": 22, "missed": 1}, "open": 0,
-		"compared": true, "missing": ["2026-03-01T05:00:00Z"], "unexpected": [], "no_instance": []}`)
+	a = newAsked(t, `{"from": "2026-03-01T00:00:00Z", "to": "2026-03-02T00:00:00Z", "verdict": "fails", "holds": false, "planned": 24, "outcomes": {"fired": 22, "missed": 1}, "open": 0,
+		"compared": true, "missing": ["2026-03-01T05:00:00Z"], "unexpected": [], "no_instance": [], "no_fire": ["2026-03-01T06:00:00Z"],
+		"wrong_days": [{"day": "2026-02-28", "planned": 24, "counted": 23}]}`)
 	code, out, errs := cmd(t, "", "schedule", "prove", "alpha/daily", "once", "--server", a.URL)
-	if code != exitFailed || !strings.Contains(out, "the proof does not hold") || !strings.Contains(out, "missing") {
+	for _, want := range []string{"the proof does not hold", "missing", "an instance without a fire", "2026-02-28: 23 of 24"} {
+		if code != exitFailed || !strings.Contains(out, want) {
+			t.Errorf("prove = %d %q %q, want %q", code, out, errs, want)
+		}
+	}
+	a = newAsked(t, `{"verdict": "unproven", "planned": 1, "retired": 4711, "why": "the rules were others", "why_code": "changed"}`)
+	if code, out, errs := cmd(t, "", "schedule", "prove", "alpha/daily", "once", "--server", a.URL); code != exitUnproven || !strings.Contains(out, "4711") || !strings.Contains(out, "it is not proved; not all was compared: the rules were others") {
 		t.Errorf("prove = %d %q %q", code, out, errs)
+	}
+}
+
+func TestAllSchedulesAreProvedTogether(t *testing.T) {
+	t.Parallel()
+	a := newAsked(t, `{"from": "2026-03-01T00:00:00Z", "to": "2026-03-02T00:00:00Z", "verdict": "unproven", "schedules": 7, "held": 6, "planned": 42, "outcomes": {"fired": 40}, "open": 2,
+		"items": [{"project": "alpha", "workflow": "daily", "name": "once", "verdict": "unproven", "why": "the rules were others"}]}`)
+	code, out, errs := cmd(t, "", "schedule", "prove", "--project", "alpha", "--from", "2026-03-01T00:00:00Z", "--server", a.URL)
+	if code != exitUnproven || !strings.Contains(out, "alpha/daily") || !strings.Contains(out, "the rules were others") || !strings.Contains(out, "42") {
+		t.Errorf("prove = %d %q %q", code, out, errs)
+	}
+	if got, want := a.last(), "GET /api/v1/schedules/proof "; !strings.HasPrefix(got, want) {
+		t.Errorf("asked %s, want %s", got, want)
+	}
+	for _, args := range [][]string{{"alpha/daily"}, {"alpha/daily", "once", "--project", "alpha"}} {
+		if code, _, _ := cmd(t, "", append(append([]string{"schedule", "prove"}, args...), "--server", a.URL)...); code != exitUsage {
+			t.Errorf("prove %v = %d", args, code)
+		}
 	}
 }
 

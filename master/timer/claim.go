@@ -49,6 +49,10 @@ func (r *Ringer) claimSome(ctx context.Context, some []*task) error {
 		return nil
 	}
 	defer r.Slots.End()
+	if !r.trusted.Load() {
+		r.forget(some) // what is due still comes with the first load after
+		return nil
+	}
 	claims := make([]sql.TimerClaim, 0, len(some))
 	for _, t := range some {
 		if !owned[t.slot] {
@@ -69,7 +73,7 @@ func (r *Ringer) claimSome(ctx context.Context, some []*task) error {
 		if err := failpoint.Hit("ring.claim.before"); err != nil {
 			return err
 		}
-		if got, err = r.Store.ClaimTimerTasks(ctx, r.Owner, claims); err != nil {
+		if got, err = r.Store.ClaimTimerTasks(ctx, r.Owner, claims, r.now()); err != nil {
 			return err
 		}
 		return failpoint.Hit("ring.claim.after")

@@ -53,7 +53,10 @@ func (r *Ringer) plan(ctx context.Context) (sql.Planned, error) {
 	defer r.Slots.End()
 	ctx, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
-	return r.Store.PlanTimers(ctx, owned)
+	if sure, err := r.sure(ctx); err != nil || !sure {
+		return sql.Planned{}, err
+	}
+	return r.Store.PlanTimers(ctx, owned, r.now())
 }
 
 // Sweep deletes tasks that have been at their end for long. The master of the first slot does it for all. It must not be
@@ -64,11 +67,11 @@ func (r *Ringer) Sweep(ctx context.Context) error {
 		return nil
 	}
 	defer r.Slots.End()
-	if !owned[0] {
+	if !owned[0] || !r.trusted.Load() {
 		return nil
 	}
 	for n := 0; n < sweptTasks; {
-		some, err := r.Store.SweepTimerTasks(ctx, maxBatch)
+		some, err := r.Store.SweepTimerTasks(ctx, r.now(), maxBatch)
 		if n += some; err != nil || some < maxBatch {
 			return err
 		}
@@ -85,6 +88,9 @@ func (r *Ringer) Load(ctx context.Context) error {
 	defer r.Slots.End()
 	ctx, cancel := context.WithTimeout(ctx, storeWait)
 	defer cancel()
+	if sure, err := r.sure(ctx); err != nil || !sure {
+		return err
+	}
 	room := maxHeld - r.Held()
 	if room < maxHeld/2 {
 		return nil

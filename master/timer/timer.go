@@ -11,6 +11,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -55,13 +56,15 @@ const (
 
 // Store keeps timers and their tasks; see sql.Store.
 type Store interface {
-	PlanTimers(ctx context.Context, owned []bool) (sql.Planned, error)
+	// Clock is the database's, which all masters share.
+	Clock(ctx context.Context) (dag.Millis, error)
+	PlanTimers(ctx context.Context, owned []bool, now dag.Millis) (sql.Planned, error)
 	DueTimerTasks(ctx context.Context, before dag.Millis, yield func(sql.DueTimerTask) bool) error
 	MinuteBuckets(ctx context.Context, minute int64) (int, error)
 	TimersByID(ctx context.Context, ids []int64) ([]sql.Timer, error)
-	ClaimTimerTasks(ctx context.Context, owner string, claims []sql.TimerClaim) ([]sql.ClaimedTimer, error)
+	ClaimTimerTasks(ctx context.Context, owner string, claims []sql.TimerClaim, now dag.Millis) ([]sql.ClaimedTimer, error)
 	FinishTimerTasks(ctx context.Context, owner string, results []sql.TimerResult) (dropped int, failing []sql.FailingTimer, err error)
-	SweepTimerTasks(ctx context.Context, limit int) (int, error)
+	SweepTimerTasks(ctx context.Context, now dag.Millis, limit int) (int, error)
 }
 
 // Slots says which slots are this master's; see package intake.
@@ -84,7 +87,8 @@ type Config struct {
 	Moments Moments
 	Egress  egress.Rule
 	Logger  hclog.Logger
-	Now     func() time.Time
+	// Now is a clock that nobody sets, until the database agrees with what it was set to.
+	Now func() time.Time
 }
 
 // Ringer fires timers; see the package. Run drives it together with Plan, Load and Sweep, which whoever owns it calls
@@ -96,6 +100,11 @@ type Ringer struct {
 	calls  sync.WaitGroup
 
 	claims, rings, results signal
+
+	trusted atomic.Bool // the clock agrees with the database's
+	clock   sync.Mutex  // guards compared
+	// compared is when the clocks were compared last, by ours.
+	compared dag.Millis
 
 	mu       sync.Mutex // guards what follows
 	held     map[sql.TimerKey]*task

@@ -216,11 +216,11 @@ type panics struct {
 	claims, results int
 }
 
-func (p *panics) ClaimTimerTasks(ctx context.Context, owner string, claims []sql.TimerClaim) ([]sql.ClaimedTimer, error) {
+func (p *panics) ClaimTimerTasks(ctx context.Context, owner string, claims []sql.TimerClaim, now dag.Millis) ([]sql.ClaimedTimer, error) {
 	if p.claims--; p.claims >= 0 {
 		panic("claim")
 	}
-	return p.Store.ClaimTimerTasks(ctx, owner, claims)
+	return p.Store.ClaimTimerTasks(ctx, owner, claims, now)
 }
 
 func (p *panics) FinishTimerTasks(ctx context.Context, owner string, results []sql.TimerResult) (int, []sql.FailingTimer, error) {
@@ -441,4 +441,86 @@ func openReal(t *testing.T) (*sql.Store, sql.Project) {
 		t.Fatal(err)
 	}
 	return store, project
+}
+
+// astray is a store whose own clock, that of its host's wall, was set, while the database's goes right.
+type astray struct {
+	Store
+	database func() time.Time
+}
+
+func (a *astray) Clock(context.Context) (dag.Millis, error) { return dag.MillisOf(a.database()), nil }
+
+// Requirement F52: whoever sets the clock of a host by hours changes no firing.
+func TestAWallThatIsSetChangesNothing(t *testing.T) {
+	t.Parallel()
+	for _, by := range []time.Duration{3 * time.Hour, -3 * time.Hour} {
+		b := newBench(t)
+		made := b.timer("hook", rules.Spec{Cron: "*/10 * * * * *"})
+		guarded, ahead := b.now(), time.Duration(0)
+		now := func() time.Time { return b.now().Add(-ahead) }
+		r := b.ringer("m1:a", slots{true}, func(c *Config) { c.Store, c.Now = &astray{c.Store, now}, now })
+		b.seconds(10, r)
+		b.pass(by) // the wall, by which the store goes
+		ahead = by
+		for range 30 * 60 {
+			b.pass(time.Second)
+			b.must(r.Plan(t.Context()))
+			b.must(r.Load(t.Context()))
+			advance(r, now())
+			r.claimAll(t.Context())
+			advance(r, now())
+			r.ringAll(t.Context())
+			r.calls.Wait()
+			b.must(r.saveAll(t.Context()))
+		}
+		if n := len(b.calls()); n != 181 {
+			t.Errorf("set by %s: %d calls in half an hour, want 181", by, n)
+		}
+		for _, task := range b.tasks(made.ID) {
+			if task.State == rules.Skipped {
+				t.Errorf("set by %s: skipped %+v", by, task)
+			}
+		}
+		read, err := b.Timer(t.Context(), b.project.ID, made.ID)
+		b.must(err)
+		if ahead := read.PlannedUntil.Sub(dag.MillisOf(guarded.Add(30 * time.Minute))); ahead > 3*rules.Step {
+			t.Errorf("set by %s: planned %s ahead", by, ahead)
+		}
+	}
+}
+
+// A master whose clock is wrong calls nothing, and skips nothing, until it is right.
+func TestAClockThatIsNotTheDatabasesCallsNothing(t *testing.T) {
+	t.Parallel()
+	for _, by := range []time.Duration{3 * time.Hour, -3 * time.Hour} {
+		b := newBench(t)
+		made := b.timer("hook", rules.Spec{})
+		wrong := time.Duration(0)
+		now := func() time.Time { return b.now().Add(wrong) }
+		r := b.ringer("m1:a", slots{true}, func(c *Config) { c.Now = now })
+		b.seconds(2, r)
+		b.calls()
+		wrong = by
+		for range 15 {
+			b.pass(time.Second)
+			b.must(r.Plan(t.Context()))
+			b.must(r.Load(t.Context()))
+			advance(r, now())
+			r.claimAll(t.Context())
+		}
+		if n := len(b.calls()); n != 0 {
+			t.Errorf("wrong by %s: %d calls", by, n)
+		}
+		wrong = 0
+		b.seconds(1, r)
+		if n := len(b.calls()); n != 16 {
+			t.Errorf("right again: %d calls, want those of 16 seconds", n)
+		}
+		for _, task := range b.tasks(made.ID) {
+			if task.State == rules.Skipped {
+				t.Errorf("wrong by %s: skipped %+v", by, task)
+			}
+		}
+	}
 }

@@ -14,9 +14,9 @@ import (
 func old(st *sql.Start) { st.At = 1 }
 
 // ran starts an instance long ago that had as many events, and ends it at a moment.
-func (b *bench) ran(events int, end dag.Millis) int64 {
+func (b *bench) ran(events int, end dag.Millis, change ...func(*sql.Start)) int64 {
 	b.t.Helper()
-	id := b.begin(old)
+	id := b.begin(append(change, old)...)
 	got, err := b.Claim(b.ctx, []sql.Claim{{Command: sql.Command{ID: id, InstanceID: id}, Owner: "m"}})
 	b.must(err)
 	o := owned{&dag.Instance{ID: id, Tasks: make([]dag.TaskInstance, 2)}, got[0].Instance.OwnerEpoch}

@@ -39,7 +39,7 @@ func (b *bench) claimFirst(owner string, until dag.Millis) (task sql.ClaimedTime
 	b.t.Helper()
 	first := b.dueTasks(time.Hour)[0]
 	for b.ctx.Err() == nil {
-		got, err := b.ClaimTimerTasks(b.ctx, owner, []sql.TimerClaim{{TimerKey: first.TimerKey, Until: until}})
+		got, err := b.ClaimTimerTasks(b.ctx, owner, []sql.TimerClaim{{TimerKey: first.TimerKey, Until: until}}, dag.MillisOf(time.Now()))
 		b.must(err)
 		if len(got) == 1 {
 			return got[0]
@@ -127,7 +127,7 @@ func enablingPlansTwoWindowsAtOnce(t *testing.T, b *bench) {
 	if again := b.dueTasks(3 * timer.Step); len(again) != len(due) {
 		t.Errorf("enabled twice: %d tasks, want %d", len(again), len(due))
 	}
-	if planned, err := b.PlanTimers(b.ctx, []bool{true}); err != nil || planned != (sql.Planned{}) {
+	if planned, err := b.PlanTimers(b.ctx, []bool{true}, dag.MillisOf(time.Now())); err != nil || planned != (sql.Planned{}) {
 		t.Errorf("planned again at once: %+v, %v", planned, err)
 	}
 }
@@ -157,7 +157,7 @@ func aTaskHasOneClaimant(t *testing.T, b *bench) {
 	for i := range 8 {
 		group.Go(func() {
 			for b.ctx.Err() == nil {
-				got, err := b.ClaimTimerTasks(b.ctx, fmt.Sprintf("m%d:a", i), []sql.TimerClaim{{TimerKey: first.TimerKey, Until: until}})
+				got, err := b.ClaimTimerTasks(b.ctx, fmt.Sprintf("m%d:a", i), []sql.TimerClaim{{TimerKey: first.TimerKey, Until: until}}, dag.MillisOf(time.Now()))
 				if err != nil {
 					t.Error(err)
 					return
@@ -182,7 +182,7 @@ func resultsCountOnce(t *testing.T, b *bench) {
 	made := b.timer("tick", "* * * * * *")
 	b.must(b.EnableTimer(b.ctx, b.project.ID, made.ID, "ann"))
 	claimed := b.claimFirst("m1:a", dag.MillisOf(time.Now().Add(-time.Minute)))
-	if stale, err := b.ClaimTimerTasks(b.ctx, "m2:b", []sql.TimerClaim{{TimerKey: claimed.TimerKey, Until: dag.MillisOf(time.Now().Add(time.Hour))}}); err != nil || len(stale) != 1 || !stale[0].Again || stale[0].Tries != 2 {
+	if stale, err := b.ClaimTimerTasks(b.ctx, "m2:b", []sql.TimerClaim{{TimerKey: claimed.TimerKey, Until: dag.MillisOf(time.Now().Add(time.Hour))}}, dag.MillisOf(time.Now())); err != nil || len(stale) != 1 || !stale[0].Again || stale[0].Tries != 2 {
 		t.Fatalf("a claim that has run out: %+v, %v, want it again", stale, err)
 	}
 	result := sql.TimerResult{TimerKey: claimed.TimerKey, ProjectID: b.project.ID, Tries: 1, State: timer.Success, CalledAt: claimed.PlannedAt + 5, CostMS: 7, Status: 200}
@@ -197,7 +197,7 @@ func resultsCountOnce(t *testing.T, b *bench) {
 			t.Errorf("failing after a retry: %+v", failing)
 		}
 	}
-	again, err := b.ClaimTimerTasks(b.ctx, "m2:b", []sql.TimerClaim{{TimerKey: claimed.TimerKey, Until: dag.MillisOf(time.Now().Add(time.Hour))}})
+	again, err := b.ClaimTimerTasks(b.ctx, "m2:b", []sql.TimerClaim{{TimerKey: claimed.TimerKey, Until: dag.MillisOf(time.Now().Add(time.Hour))}}, dag.MillisOf(time.Now()))
 	b.must(err)
 	if len(again) != 1 || again[0].Tries != 3 || again[0].Again {
 		t.Fatalf("the retry: %+v", again)
@@ -246,7 +246,7 @@ func tasksOfADisabledTimerStay(t *testing.T, b *bench) {
 	until := dag.MillisOf(time.Now().Add(time.Hour))
 	skipped := func(key sql.TimerKey) sql.TimerTask {
 		for b.ctx.Err() == nil {
-			got, err := b.ClaimTimerTasks(b.ctx, "m1:a", []sql.TimerClaim{{TimerKey: key, Until: until}})
+			got, err := b.ClaimTimerTasks(b.ctx, "m1:a", []sql.TimerClaim{{TimerKey: key, Until: until}}, dag.MillisOf(time.Now()))
 			b.must(err)
 			if len(got) != 0 {
 				t.Fatal("a task of a disabled timer was claimed")

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/porpoise/porpoise/dag/schedule"
 )
@@ -57,18 +58,30 @@ type Fire struct {
 type ScheduleProof struct {
 	From       Time                     `json:"from"`
 	To         Time                     `json:"to"`
+	Verdict    string                   `json:"verdict"` // holds, fails or unproven
 	Holds      bool                     `json:"holds"`
 	Planned    int64                    `json:"planned"`
 	Outcomes   map[schedule.State]int64 `json:"outcomes"`
 	Open       int64                    `json:"open"`
 	MeanLateMS int64                    `json:"mean_late_ms"`
 	Pruned     int64                    `json:"pruned"`
+	Retired    int64                    `json:"retired"`
 	Compared   bool                     `json:"compared"`
 	Why        string                   `json:"why,omitempty"`
 	Since      Time                     `json:"since,omitzero"`
+	Until      Time                     `json:"until,omitzero"`
 	Missing    []Time                   `json:"missing"`
 	Unexpected []Time                   `json:"unexpected"`
 	NoInstance []Time                   `json:"no_instance"`
+	NoFire     []Time                   `json:"no_fire"`
+	WrongDays  []ProofDay               `json:"wrong_days"`
+}
+
+// ProofDay is a day of pruned fires that has others than the rules name.
+type ProofDay struct {
+	Day     string `json:"day"`
+	Planned int64  `json:"planned"`
+	Counted int64  `json:"counted"`
 }
 
 // Calendar is a named set of days of a project.
@@ -197,6 +210,64 @@ func (c *Client) ProveSchedule(ctx context.Context, project, workflow, name, fro
 	var out ScheduleProof
 	_, err := c.do(ctx, call{method: http.MethodGet, path: schedulePath(project, workflow, name, "proof"), query: between(from, to, "", "")}, &out)
 	return out, err
+}
+
+// UnheldProof is a schedule whose proof does not hold.
+type UnheldProof struct {
+	Project    string `json:"project"`
+	Workflow   string `json:"workflow"`
+	Name       string `json:"name"`
+	Verdict    string `json:"verdict"`
+	Why        string `json:"why,omitempty"`
+	Missing    int    `json:"missing"`
+	Unexpected int    `json:"unexpected"`
+	NoInstance int    `json:"no_instance"`
+	NoFire     int    `json:"no_fire"`
+	WrongDays  int    `json:"wrong_days"`
+}
+
+// ProofOfSchedules adds up the proofs of many schedules.
+type ProofOfSchedules struct {
+	From      Time                     `json:"from"`
+	To        Time                     `json:"to"`
+	Verdict   string                   `json:"verdict"`
+	Schedules int64                    `json:"schedules"`
+	Held      int64                    `json:"held"`
+	Planned   int64                    `json:"planned"`
+	Outcomes  map[schedule.State]int64 `json:"outcomes"`
+	Open      int64                    `json:"open"`
+	Pruned    int64                    `json:"pruned"`
+	Retired   int64                    `json:"retired"`
+	Items     []UnheldProof            `json:"items"` // those whose proof does not hold
+	Next      string                   `json:"next_cursor,omitempty"`
+}
+
+// ProveSchedules adds up the proofs of all schedules of a project, "" for all that the caller may see, between two moments.
+func (c *Client) ProveSchedules(ctx context.Context, project, from, to string) (ProofOfSchedules, error) {
+	sum := ProofOfSchedules{Verdict: "holds", Outcomes: map[schedule.State]int64{}, Items: []UnheldProof{}}
+	for cursor := ""; ; {
+		query := between(from, to, "project", project)
+		if cursor != "" {
+			query.Set("cursor", cursor)
+		}
+		var part ProofOfSchedules
+		if _, err := c.do(ctx, call{method: http.MethodGet, path: []string{"schedules", "proof"}, query: query}, &part); err != nil {
+			return sum, err
+		}
+		sum.From, sum.To = part.From, part.To
+		from, to = part.From.Format(time.RFC3339Nano), part.To.Format(time.RFC3339Nano)
+		if part.Verdict != "holds" && sum.Verdict != "fails" {
+			sum.Verdict = part.Verdict
+		}
+		sum.Schedules, sum.Held, sum.Planned, sum.Open = sum.Schedules+part.Schedules, sum.Held+part.Held, sum.Planned+part.Planned, sum.Open+part.Open
+		sum.Pruned, sum.Retired, sum.Items = sum.Pruned+part.Pruned, sum.Retired+part.Retired, append(sum.Items, part.Items...)
+		for state, n := range part.Outcomes {
+			sum.Outcomes[state] += n
+		}
+		if cursor = part.Next; cursor == "" {
+			return sum, nil
+		}
+	}
 }
 
 // ExplainSchedule says why a schedule fires or does not; with a moment what became of that one.

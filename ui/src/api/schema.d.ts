@@ -5607,6 +5607,23 @@ export interface components {
             updated_by: string;
             value: string;
         };
+        ProofDay: {
+            /**
+             * Format: int64
+             * @description In its sums and the rows that are left.
+             */
+            counted: number;
+            /**
+             * Format: date
+             * @description Of UTC.
+             */
+            day: string;
+            /**
+             * Format: int64
+             * @description By the rules.
+             */
+            planned: number;
+        };
         PublishBody: {
             /** Format: int64 */
             version: number;
@@ -6602,14 +6619,14 @@ export interface components {
             words?: components["schemas"]["CronWords"];
         };
         ScheduleProof: {
-            /** @description The rows were held to the rules one by one. */
+            /** @description Rows were held to the rules one by one. */
             compared: boolean;
             /**
              * Format: date-time
              * @example 2026-11-21T12:00:00.000Z
              */
             from: string;
-            /** @description Nothing speaks against it: what was planned is the sum of the outcomes and of what is open, no fire is missing or beside the rules, and each that fired has its instance. */
+            /** @description The verdict is holds. */
             holds: boolean;
             /**
              * Format: int64
@@ -6618,6 +6635,8 @@ export interface components {
             mean_late_ms: number;
             /** @description Moments that the rules name and that have no row, at most 100. */
             missing: string[];
+            /** @description Schedule times of instances that the schedule started and that have no fire, at most 100. */
+            no_fire: string[];
             /** @description Fires that fired and whose instance is not there, or is another's, at most 100. */
             no_instance: string[];
             /** Format: int64 */
@@ -6628,14 +6647,19 @@ export interface components {
             };
             /**
              * Format: int64
-             * @description By the rules where they were compared, else the rows that there are.
+             * @description By the rules where they were compared, else the fires that there are.
              */
             planned: number;
             /**
              * Format: int64
-             * @description How many of them are left as the sums of their days (UTC) alone, counted by whole days.
+             * @description How many of them are left as the sums of their days (UTC) alone, counted, and held to the rules, by whole days.
              */
             pruned: number;
+            /**
+             * Format: int64
+             * @description How many of those that fired had an instance that retention has deleted: it was not looked for.
+             */
+            retired: number;
             /**
              * Format: date-time
              * @description Rows from here on were compared: the rules were others before.
@@ -6650,13 +6674,26 @@ export interface components {
             to: string;
             /** @description Rows of moments that the rules do not name, at most 100. */
             unexpected: string[];
-            /** @description Why the rows, or some of them, were not compared. */
-            why?: string;
             /**
-             * @description The same as a code.
+             * Format: date-time
+             * @description Where the time was up: rows from here on were not looked at. Ask for them on their own.
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            until?: string;
+            /**
+             * @description holds: all was compared, and nothing speaks against it: what was planned is the sum of the outcomes and of what is open, no fire is missing or beside the rules, and fires and instances are each other's. fails: something speaks against it. unproven: nothing does, and not all could be compared; why says what.
              * @enum {string}
              */
-            why_code?: "pruned" | "broken" | "changed" | "before" | "too_many" | "no_rule";
+            verdict: "holds" | "fails" | "unproven";
+            /** @description Why the fires, or some of them, were not compared with the rules. */
+            why?: string;
+            /**
+             * @description The same as a code. With no_rule nothing is unproven: fires of ends and calls are foretold by no rule.
+             * @enum {string}
+             */
+            why_code?: "broken" | "folded" | "changed" | "before" | "unplanned" | "no_time" | "moved" | "no_rule";
+            /** @description Days of pruned fires that have others than the rules name, at most 100. */
+            wrong_days: components["schemas"]["ProofDay"][];
         };
         ScheduleWebhook: {
             /** @description Values of declared parameters from the body: the parameter's name to the path of a field, such as release.day; a number counts into a list. */

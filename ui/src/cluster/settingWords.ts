@@ -119,6 +119,10 @@ export const settingWords: Readonly<Record<string, Record<Language, string>>> = 
     en: "what became of the fires of schedules is kept so many days, and then as sums",
     "zh-CN": "调度触发的结果保留多少天，之后只保留合计",
   },
+  "keep-fires-per-schedule": {
+    en: "of one schedule's fires the newest are kept, and the others as sums; 0 is all",
+    "zh-CN": "每个调度保留最新的多少次触发，其余只保留合计；0 表示全部保留",
+  },
   "keep-per-workflow": {
     en: "of one workflow's instances the newest are kept; 0 is all",
     "zh-CN": "每个工作流保留最新的多少个实例；0 表示全部保留",

@@ -11,7 +11,14 @@ const kinds = [
   { field: "missing", words: "ledger.missing" },
   { field: "unexpected", words: "ledger.unexpected" },
   { field: "no_instance", words: "ledger.noInstance" },
+  { field: "no_fire", words: "ledger.noFire" },
 ] as const;
+
+const verdicts = {
+  holds: { state: "success", words: "ledger.holds" },
+  fails: { state: "failed", words: "ledger.holdsNot" },
+  unproven: { state: "paused", words: "ledger.unproven" },
+} as const;
 
 /** Proof is the sum of a stretch: what was planned is what became of it, and what is still open. */
 export function Proof({ at, from, to }: { at: ScheduleAt; from: string; to: string }) {
@@ -28,7 +35,7 @@ export function Proof({ at, from, to }: { at: ScheduleAt; from: string; to: stri
       <p className="proof-line num">
         <strong>{t("ledger.proof")}</strong>
         <span className="state-word">
-          <StateIcon state={p.holds ? "success" : "failed"} size={14} /> {p.holds ? t("ledger.holds") : t("ledger.holdsNot")}
+          <StateIcon state={verdicts[p.verdict].state} size={14} /> {t(verdicts[p.verdict].words)}
         </span>
         <span>
           {t("ledger.planned")} {p.planned} =
@@ -43,6 +50,7 @@ export function Proof({ at, from, to }: { at: ScheduleAt; from: string; to: stri
           {p.open} {t("ledger.open")}
         </span>
         {(p.outcomes.fired ?? 0) > 0 && <span className="faint">{t("ledger.meanLate", { late: duration(p.mean_late_ms) })}</span>}
+        {p.retired > 0 && <span className="faint">{t("ledger.retired", { count: p.retired })}</span>}
       </p>
       <p className="faint">
         {p.compared && !p.why
@@ -57,6 +65,11 @@ export function Proof({ at, from, to }: { at: ScheduleAt; from: string; to: stri
             .map((m) => moment(millis(m) ?? 0, zone))
             .join("; ")}
           {p[field].length > 5 && " …"}
+        </p>
+      ))}
+      {p.wrong_days.map((d) => (
+        <p key={d.day} className="proof-wrong">
+          {t("ledger.wrongDay", { day: d.day, counted: d.counted, planned: d.planned })}
         </p>
       ))}
     </div>
