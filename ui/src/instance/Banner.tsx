@@ -12,6 +12,7 @@ import { CopyLink } from "../parts/CopyButton";
 import { StateIcon } from "../parts/StateIcon";
 import { Ago } from "../parts/Times";
 import type { Intent } from "../parts/verbs";
+import { useWhyNot } from "../shell/me";
 import { Reason, sentence } from "./Why";
 
 interface Props {
@@ -29,6 +30,7 @@ const quiet = new Set(["success"]);
 /** Banner says first what is wrong, why, and where to look; while all goes well it is one line. */
 export function Banner({ instance, tasks, onLog, onShow, onIntent, onCompare }: Props) {
   const { t } = useSay();
+  const held = useWhyNot(instance.project)("operator");
   const [open, setOpen] = useState(false);
   const why = useQuery({ ...explainQuery(instance.id), enabled: !quiet.has(instance.state) });
   if (quiet.has(instance.state)) return null;
@@ -64,7 +66,7 @@ export function Banner({ instance, tasks, onLog, onShow, onIntent, onCompare }: 
       <AcknowledgedBy of={instance.acknowledged} />
       {open && why.data && (
         <ul className="why">
-          <Reason e={why.data} onShow={onShow} onIntent={onIntent} />
+          <Reason e={why.data} onShow={onShow} onIntent={onIntent} held={held} />
         </ul>
       )}
     </section>

@@ -1,4 +1,5 @@
 import { Tabs } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Suspense, useCallback, useMemo, useState } from "react";
@@ -27,6 +28,7 @@ import { useStay } from "../parts/useStay";
 import type { Intent } from "../parts/verbs";
 import { type InstanceSearch, type InstanceTab, instanceTabs } from "../search";
 import { useKeys } from "../shell/keys";
+import { useWhyNot } from "../shell/me";
 
 const Compare = piece(() => import("../instance/Compare").then((m) => m.Compare));
 const Related = piece(() => import("../instance/about/Related").then((m) => m.Related));
@@ -81,6 +83,7 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
   const failed = tasks.find((x) => x.state === "failed") ?? tasks.find((x) => x.state === "killed");
   const around = useQuery(neighboursQuery(id));
   const leave = useNavigate();
+  const held = useWhyNot(instance.project)("operator");
   const keys = useMemo(() => {
     const beside = (to: string | undefined) => {
       if (to) void leave({ to: "/p/$project/r/$id", params: { project: instance.project, id: to }, search: { tab: search.tab } });
@@ -89,7 +92,7 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
       ...Object.fromEntries(instanceTabs.map((x, i) => [String(i + 1), () => void go({ search: (s) => ({ ...s, tab: x }) })])),
       "[": () => beside(around.data?.previous),
       "]": () => beside(around.data?.next),
-      r: () => setIntent({ verb: "rerun" }),
+      r: () => (held === undefined ? setIntent({ verb: "rerun" }) : notifications.show({ id: "held", message: held })),
       e: () => {
         const task = search.task ?? failed?.name;
         if (task !== undefined) void go({ search: (s) => ({ ...s, task, panel: "why" as const }) });
@@ -103,7 +106,7 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
       Escape: () =>
         void go({ search: (s) => ({ ...s, task: undefined, panel: undefined, attempt: undefined, line: undefined, inside: undefined }) }),
     };
-  }, [go, leave, instance.project, around.data, search.task, search.tab, failed?.name]);
+  }, [go, leave, instance.project, around.data, search.task, search.tab, failed?.name, held]);
   useKeys(keys);
   const last = around.data?.last_success;
   const onLog = useCallback(

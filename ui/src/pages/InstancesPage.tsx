@@ -5,6 +5,7 @@ import { useCallback, useMemo, useState } from "react";
 import type { Instance } from "../api/client";
 import type { BulkVerb } from "../api/commands";
 import { countsQuery } from "../api/queries";
+import { may, roleIn } from "../domain/rights";
 import { useSay, word } from "../i18n";
 import { BulkBar } from "../instance/list/BulkBar";
 import { BulkDialog, type BulkIntent } from "../instance/list/BulkDialog";
@@ -21,6 +22,7 @@ import { EndlessInstances } from "../parts/InstanceTable";
 import { useStay } from "../parts/useStay";
 import type { InstancesSearch } from "../search";
 import { type Keys, useKeys } from "../shell/keys";
+import { useMe } from "../shell/me";
 
 const route = getRouteApi("/runs");
 
@@ -52,6 +54,14 @@ export function InstancesPage() {
     [choose, chosen, order],
   );
   useKeys(useListKeys({ order, cursor, setCursor, pick, clear: () => choose(nothing) }));
+  const me = useMe();
+  // Of rows of several projects those are asked that may be: the others are named as forbidden.
+  const within = chosen.all
+    ? search.project
+      ? [search.project]
+      : Object.keys(me.roles)
+    : feed.items.filter((i) => chosen.ids.has(i.id)).map((i) => i.project);
+  const why = me.admin || within.some((p) => may(roleIn(me, p), "operator")) ? undefined : t("account.why.operator");
   const verb = (v: BulkVerb, force: boolean) => {
     const rows = chosen.all ? { ...filter, to: filter.to ?? new Date().toISOString() } : feed.items.filter((i) => chosen.ids.has(i.id));
     setIntent({ verb: v, force, rows });
@@ -99,6 +109,7 @@ export function InstancesPage() {
           choice={chosen}
           two={pairOf(chosen, feed.items)}
           matching={matching}
+          why={why}
           onAll={() => choose({ ...chosen, all: true })}
           onClear={() => choose(nothing)}
           onVerb={verb}
