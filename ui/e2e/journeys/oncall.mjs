@@ -125,6 +125,44 @@ export const journeys = {
     }
   },
 
+  "on call: what was set aside is let go, from Today and from its page": async ({ server, visit, check }) => {
+    const id = await runFailing(server);
+    const { page } = await visit();
+    // Only a panic in a master sets an instance aside: here the answers say that one has been.
+    const aside = (one) => (one.id === id ? { ...one, state: "quarantined" } : one);
+    let quarantined = true;
+    await page.route(/\/api\/v1\/instances(\/\d+\/view)?\?/, async (route) => {
+      const answer = await route.fetch();
+      const body = await answer.json();
+      if (!quarantined) return route.fulfill({ response: answer });
+      const json = body.items ? { ...body, items: body.items.map(aside) } : { ...body, instance: aside(body.instance) };
+      await route.fulfill({ response: answer, json });
+    });
+    const asked = [];
+    await page.route("**/release-quarantine", async (route) => {
+      asked.push(new URL(route.request().url()).pathname);
+      quarantined = asked.length < 2;
+      await route.fulfill({ status: 202, json: await server.api("GET", `/instances/${id}`) });
+    });
+    await signInByLink(server, page);
+    const dialog = page.getByRole("dialog");
+    const release = async (within) => {
+      await within.getByRole("button", { name: /^Release/ }).click();
+      await dialog.getByText("Released, it goes on from where it was.").waitFor();
+      assert.deepEqual(await check(page, "release"), []);
+      await dialog.getByRole("button", { name: "Release" }).click();
+      await dialog.waitFor({ state: "hidden" });
+    };
+    const line = page.locator(".trouble li", { hasText: id });
+    assert.equal(await line.getByRole("button", { name: /^Recover/ }).count(), 0);
+    await release(line);
+    await page.goto(`${server.url}/p/etl/r/${id}`);
+    await release(page.locator(".instance-head"));
+    assert.deepEqual(asked, Array(2).fill(`/api/v1/instances/${id}/release-quarantine`));
+    // What it is now is read anew.
+    await page.locator(".instance-head").getByRole("button", { name: "Recover failed" }).waitFor();
+  },
+
   "on call: resources say who uses them, and an admin ends another user's session and token": async ({
     server,
     visit,

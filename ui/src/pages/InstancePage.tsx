@@ -23,7 +23,6 @@ import "../instance/view.css";
 import { useLiveInstance, useLiveItems } from "../live/live";
 import { ActionDialog } from "../parts/ActionDialog";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
-import { GanttChart } from "../parts/GanttChart";
 import { useStay } from "../parts/useStay";
 import type { Intent } from "../parts/verbs";
 import { type InstanceSearch, type InstanceTab, instanceTabs } from "../search";
@@ -31,6 +30,7 @@ import { useKeys } from "../shell/keys";
 import { useWhyNot } from "../shell/me";
 
 const Compare = piece(() => import("../instance/Compare").then((m) => m.Compare));
+const GanttChart = piece(() => import("../parts/GanttChart").then((m) => m.GanttChart));
 const Related = piece(() => import("../instance/about/Related").then((m) => m.Related));
 const route = getRouteApi("/p/$project/r/$id");
 const words: Record<InstanceTab, Sentence> = {
@@ -247,7 +247,11 @@ function Drawing({ instance, states, search, set, choose }: DrawingProps) {
 function Chart({ instance, ...rest }: { instance: Instance } & Omit<React.ComponentProps<typeof GanttChart>, "needs">) {
   const graph = useQuery(graphQuery(instance.project, instance.workflow, instance.version));
   const needs = useMemo(() => new Map(graph.data?.tasks.map((x) => [x.name, x.needs ?? []])), [graph.data]);
-  return <GanttChart {...rest} needs={needs} />;
+  return (
+    <Suspense fallback={<SkeletonRows />}>
+      <GanttChart {...rest} needs={needs} />
+    </Suspense>
+  );
 }
 
 function History({ id, children }: { id: string; children: (events: InstanceEvent[]) => React.ReactNode }) {

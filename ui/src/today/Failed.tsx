@@ -2,9 +2,10 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Instance } from "../api/client";
 import { roleIn } from "../domain/rights";
+import { instanceVerbs } from "../domain/states";
 import { useSay } from "../i18n";
 import { AcknowledgedBy } from "../parts/AcknowledgedBy";
-import { ActionDialog } from "../parts/ActionDialog";
+import { ActionDialog, type Intent, verbWord } from "../parts/ActionDialog";
 import { Guarded } from "../parts/Guarded";
 import { InstanceLine } from "../parts/InstanceLine";
 import { useMe, whyNot } from "../shell/me";
@@ -14,13 +15,14 @@ import { AcknowledgeDialog, useUnacknowledge } from "./Acknowledge";
 export function Failed({ list }: { list: Instance[] }) {
   const { t } = useSay();
   const me = useMe();
-  const [recovered, recover] = useState<Instance>();
+  const [asked, ask] = useState<{ of: Instance; intent: Intent }>();
   const [seen, acknowledge] = useState<Instance>();
   const takeBack = useUnacknowledge();
   return (
     <>
       <ul className="trouble">
         {list.map((i) => {
+          const verb = instanceVerbs(i.state)[0];
           const why = whyNot(t, roleIn(me, i.project), "operator");
           const which = (
             <span className="unseen">
@@ -45,9 +47,9 @@ export function Failed({ list }: { list: Instance[] }) {
                       {which}
                     </Link>
                   )}
-                  {i.state === "failed" && (
-                    <Guarded variant="default" why={why} onClick={() => recover(i)}>
-                      {t("today.recover")}
+                  {verb && (
+                    <Guarded variant="default" why={why} onClick={() => ask({ of: i, intent: { verb } })}>
+                      {t(verb === "recover" ? "today.recover" : verbWord({ verb }))}
                       {which}
                     </Guarded>
                   )}
@@ -63,7 +65,7 @@ export function Failed({ list }: { list: Instance[] }) {
           );
         })}
       </ul>
-      {recovered && <ActionDialog instance={recovered} intent={{ verb: "recover" }} onClose={() => recover(undefined)} />}
+      {asked && <ActionDialog instance={asked.of} intent={asked.intent} onClose={() => ask(undefined)} />}
       <AcknowledgeDialog instance={seen} onClose={() => acknowledge(undefined)} />
     </>
   );

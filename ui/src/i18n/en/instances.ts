@@ -105,6 +105,9 @@ export const instances = {
   "instance.notThere": "not there",
   "act.force_success": "Force success",
   "act.forceHint": "It counts as successful from now on, and what it blocked runs. Its log and attempts stay.",
+  "act.release": "Release",
+  "act.releaseAbout":
+    "Working on this instance ended masters, so it was set aside. Released, it goes on from where it was. While the cause is there, it is set aside again.",
   "act.anew": "As a new instance, with other parameters or the newest version",
   "act.anewHint_one": "A new instance with {{count}} task starts; {{id}} stays as it is.",
   "act.anewHint_other": "A new instance with {{count}} tasks starts; {{id}} stays as it is.",

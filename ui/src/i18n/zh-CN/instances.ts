@@ -105,6 +105,8 @@ export const instances: Record<keyof typeof en, string> = {
   "instance.notThere": "不存在",
   "act.force_success": "强制成功",
   "act.forceHint": "此后视为成功，被其阻塞的任务将继续运行。日志和尝试记录保留。",
+  "act.release": "解除隔离",
+  "act.releaseAbout": "处理该实例曾导致 master 终止，因此它被隔离。解除后，它从中断处继续。如果原因仍在，它会再次被隔离。",
   "act.anew": "作为新实例，可改参数或使用最新版本",
   "act.anewHint_one": "将启动含 {{count}} 个任务的新实例；{{id}} 保持不变。",
   "act.anewHint_other": "将启动含 {{count}} 个任务的新实例；{{id}} 保持不变。",
