@@ -242,6 +242,7 @@ export const journeys = {
       [`/p/examples/r/${id}?task=load dim`]: {
         "Recover failed": "operator",
         "Run all again": "operator",
+        Acknowledge: "operator",
         "Rerun from": "operator",
         "Force success": "operator",
       },

@@ -52,11 +52,15 @@ export const journeys = {
     if (shots) await page.screenshot({ path: `${out}today-acknowledged-en.png` });
     // Whoever opens the run is told the same.
     await line.getByRole("link").first().click();
-    await page
-      .locator(".banner")
-      .getByText(/acknowledged by admin .*OPS-7/)
-      .waitFor();
-    await page.goBack();
+    const banner = page.locator(".banner");
+    await banner.getByText(/acknowledged by admin .*OPS-7/).waitFor();
+    // There it is taken back, and said, too: that is where an alert leads.
+    await banner.getByRole("button", { name: "Take back" }).click();
+    await banner.getByRole("button", { name: "Acknowledge" }).click();
+    await dialog.getByLabel("Note for others").fill("dim_user was dropped, OPS-8");
+    await dialog.getByRole("button", { name: "Acknowledge" }).click();
+    await banner.getByText(/acknowledged by admin .*OPS-8/).waitFor();
+    await page.goto(`${server.url}/?acknowledged=1`);
 
     // A colleague with the same list, on a phone and in Chinese, takes it back.
     const { page: other } = await visit(phone(360, "zh-CN"));

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { Instance, Task } from "../api/client";
 import { attemptsQuery, explainQuery } from "../api/queries";
 import { isFinalTask } from "../domain/states";
@@ -13,6 +13,7 @@ import { StateIcon } from "../parts/StateIcon";
 import { Ago } from "../parts/Times";
 import type { Intent } from "../parts/verbs";
 import { useWhyNot } from "../shell/me";
+import { Acknowledging } from "../today/Acknowledge";
 import { Reason, sentence } from "./Why";
 
 interface Props {
@@ -38,6 +39,7 @@ export function Banner({ instance, tasks, onLog, onShow, onIntent, onCompare }: 
   const blocked = tasks.filter((x) => x.state === "upstream_failed").length;
   const bad = instance.state === "failed" || instance.state === "quarantined";
   const done = tasks.filter((x) => isFinalTask(x.state)).length;
+  const seen = bad && <Acknowledging instance={instance} />;
   return (
     <section className={bad ? "banner bad" : "banner"} aria-label={t("explain.title")}>
       {culprit ? (
@@ -50,7 +52,9 @@ export function Banner({ instance, tasks, onLog, onShow, onIntent, onCompare }: 
           onWhy={() => setOpen(!open)}
           onCompare={onCompare}
           open={open}
-        />
+        >
+          {seen}
+        </Culprit>
       ) : (
         <p className="banner-line">
           <span>
@@ -61,6 +65,7 @@ export function Banner({ instance, tasks, onLog, onShow, onIntent, onCompare }: 
               {t("run.why")}
             </Button>
           )}
+          {seen}
         </p>
       )}
       <AcknowledgedBy of={instance.acknowledged} />
@@ -89,9 +94,10 @@ interface CulpritProps {
   onShow: (task: string) => void;
   onWhy: () => void;
   onCompare: (() => void) | undefined;
+  children: ReactNode; // what else can be done about it
 }
 
-function Culprit({ instance, task, blocked, open, onLog, onShow, onWhy, onCompare }: CulpritProps) {
+function Culprit({ instance, task, blocked, open, onLog, onShow, onWhy, onCompare, children }: CulpritProps) {
   const { t } = useSay();
   const attempts = useQuery(attemptsQuery(instance.id, task.name));
   const last = attempts.data?.at(-1);
@@ -136,6 +142,7 @@ function Culprit({ instance, task, blocked, open, onLog, onShow, onWhy, onCompar
             {t("instance.compareLast")}
           </Button>
         )}
+        {children}
         <CopyLink />
       </div>
     </>
