@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { failing, finished, runFailing, signInByLink } from "../steps.mjs";
+import { becomes, failing, finished, runFailing, signInByLink } from "../steps.mjs";
 
 const phone = (width, locale) => ({ viewport: { width, height: 800 }, locale, hasTouch: true, isMobile: true });
 
@@ -127,6 +127,34 @@ export const journeys = {
       }
       assert.equal(await clicks(), 3, `clicks at ${name}`);
     }
+  },
+
+  "on call: what fails again and again is one line, and above the first steps": async ({ server, visit, check }) => {
+    const { page } = await visit();
+    await signInByLink(server, page);
+    const order = () =>
+      page.evaluate(() => {
+        const [steps, failures] = [
+          document.querySelector(".welcome"),
+          document.querySelector("#content section:has(> h2 ~ :is(.trouble, .calm))"),
+        ];
+        return steps && failures ? (steps.compareDocumentPosition(failures) & 4 ? "steps first" : "failures first") : "not there";
+      });
+    await becomes(order, "steps first");
+    const ids = [];
+    for (let n = 0; n < 3; n++) ids.push(await runFailing(server));
+    server.apply("etl", failing.replace("nightly load", "other load"));
+    const { instance_id: other } = await server.api("POST", "/projects/etl/workflows/other%20load/start", {});
+    assert.equal((await finished(server, other)).state, "failed");
+    await page.reload();
+    const lines = () => page.locator(".trouble li[data-failed]").evaluateAll((all) => all.map((one) => one.dataset.failed));
+    await becomes(async () => (await lines()).filter((id) => [...ids, other].includes(id)), [other, ids[2]]);
+    assert.equal(await order(), "failures first");
+    const more = page.getByRole("button", { name: "2 more of nightly load failed by the same task" });
+    await more.click();
+    await becomes(async () => (await lines()).filter((id) => [...ids, other].includes(id)), [other, ids[2], ids[1], ids[0]]);
+    assert.equal(await more.getAttribute("aria-expanded"), "true");
+    assert.deepEqual(await check(page, "today, grouped"), []);
   },
 
   "on call: what was set aside is let go, from Today and from its page": async ({ server, visit, check }) => {
