@@ -9,6 +9,7 @@ import { may, roleIn } from "../domain/rights";
 import { useSay, word } from "../i18n";
 import { BulkBar } from "../instance/list/BulkBar";
 import { BulkDialog, type BulkIntent } from "../instance/list/BulkDialog";
+import { Columns } from "../instance/list/Columns";
 import { type Choice, isChosen, nothing, range, toggle } from "../instance/list/choice";
 import { Export } from "../instance/list/Export";
 import { Filters, spanWords } from "../instance/list/Filters";
@@ -19,6 +20,7 @@ import { useFeed } from "../instance/list/useFeed";
 import { Views } from "../instance/list/Views";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { EndlessInstances } from "../parts/InstanceTable";
+import { triggerOf } from "../parts/trigger";
 import { useStay } from "../parts/useStay";
 import type { InstancesSearch } from "../search";
 import { type Keys, useKeys } from "../shell/keys";
@@ -72,6 +74,7 @@ export function InstancesPage() {
       <div className="title-row">
         <h1>{t("runs.title")}</h1>
         <Export filter={filter} search={search} now={asked.now} />
+        <Columns />
       </div>
       <Views search={search} now={asked.now} />
       <Filters search={search} now={asked.now} onFilter={filterBy} onClear={() => void go({ search: {}, replace: true })} />
@@ -182,6 +185,8 @@ function Empty({ search, onFilter }: { search: InstancesSearch; onFilter: (part:
     search.param,
     search.longer === undefined ? undefined : `> ${search.longer}`,
     search.by === undefined ? undefined : t("common.by", { name: search.by }),
+    search.trigger && triggerOf(t, search.trigger).short,
+    search.late && t("instances.late"),
     windowed ? t("instances.window") : span === "any" ? undefined : t(spanWords[span]),
   ].filter((x) => x !== undefined);
   return (
