@@ -12,6 +12,7 @@ import { useRules } from "../graph/useRules";
 import { type Sentence, useSay } from "../i18n";
 import { Banner } from "../instance/Banner";
 import { EventTable } from "../instance/EventTable";
+import { Failing } from "../instance/Failing";
 import { InstanceHead } from "../instance/InstanceHead";
 import { nodeStates } from "../instance/nodeStates";
 import { Parameters } from "../instance/Parameters";
@@ -125,6 +126,7 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
     <div className="page fill instance">
       {head}
       {banner}
+      <Failing key={id} tasks={tasks} />
       <Unconfirmed id={id} tasks={tasks} />
       <div className="split" data-panel={search.task !== undefined}>
         <Tabs value={tab} onChange={(v) => set({ tab: instanceTabs.find((x) => x === v) })} keepMounted={false} className="tabs">

@@ -8,6 +8,8 @@ export const instances = {
   "instances.viewLate": "Late",
   "instances.viewMine": "Mine",
   "instances.late": "longer than usual",
+  "run.saidFailed_one": "{{task}} failed",
+  "run.saidFailed_other": "{{count}} tasks failed, {{task}} first",
   "trigger.manual": "manual",
   "trigger.schedule": "schedule",
   "trigger.end": "end of another",

@@ -9,6 +9,8 @@ export const instances: Record<keyof typeof en, string> = {
   "instances.viewLate": "偏慢",
   "instances.viewMine": "我的",
   "instances.late": "比平时久",
+  "run.saidFailed_one": "{{task}} 失败",
+  "run.saidFailed_other": "{{count}} 个任务失败，首先是 {{task}}",
   "trigger.manual": "手动",
   "trigger.schedule": "调度",
   "trigger.end": "其他结束",
