@@ -3,10 +3,9 @@ package apiserver
 import (
 	"context"
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/sql"
 )
 
 // InstanceHistogram is how many instances were created when, by state.
@@ -84,16 +83,6 @@ func (s *Server) neighbours(ctx context.Context, _ *InstancePath) (*neighboursAn
 		return nil, fmt.Errorf("neighbours: %w", err)
 	}
 	return &neighboursAnswer{Body: Neighbours{
-		Previous: ID(n.Previous), Next: ID(n.Next), LastSuccess: ID(n.LastSuccess), MedianMs: median(n.Took).Milliseconds(), Samples: len(n.Took),
+		Previous: ID(n.Previous), Next: ID(n.Next), LastSuccess: ID(n.LastSuccess), MedianMs: sql.Median(n.Took).Milliseconds(), Samples: len(n.Took),
 	}}, nil
-}
-
-// median is the middle of some durations, the mean of the two middle ones of an even number.
-func median(all []time.Duration) time.Duration {
-	if len(all) == 0 {
-		return 0
-	}
-	all = slices.Sorted(slices.Values(all))
-	n := len(all)
-	return (all[(n-1)/2] + all[n/2]) / 2
 }

@@ -194,13 +194,13 @@ func TestNarrowFiltersAndHistogramOfInstances(t *testing.T) {
 	}
 	for query, want := range map[string]string{
 		"param=day%3D2026-11-07": second, "param=11-08": "", "version=1": second + " " + first, "version=2": "", "by=admin": second + " " + first, "by=eve": "",
-		"longer=1s": "", "ids=" + first + ",999999": first, "ids=" + first + "," + second + "&state=failed": first + " " + second, "project=alpha&workflow=daily&param=2026": second,
+		"longer=1s": "", "trigger=manual": second + " " + first, "trigger=backfill": "", "late=true": "", "ids=" + first + ",999999": first, "ids=" + first + "," + second + "&state=failed": first + " " + second, "project=alpha&workflow=daily&param=2026": second,
 	} {
 		if got := ids(query); got != want {
 			t.Errorf("%s lists %q, want %q", query, got, want)
 		}
 	}
-	for _, query := range []string{"longer=soon", "longer=-1s", "version=-1", "ids=x", "ids=1,,2"} {
+	for _, query := range []string{"longer=soon", "longer=-1s", "trigger=magic", "version=-1", "ids=x", "ids=1,,2"} {
 		if w := b.do(asked{method: "GET", path: "/api/v1/instances?" + query, token: b.admin}); w.Code != 400 && w.Code != 422 {
 			t.Errorf("%s = %d", query, w.Code)
 		}
@@ -212,6 +212,19 @@ func TestNarrowFiltersAndHistogramOfInstances(t *testing.T) {
 	}
 	if n != 2 || h.WidthMs != 1000 || len(h.Buckets) > 60 {
 		t.Errorf("histogram = %+v", h)
+	}
+	b.drive(first, dag.Begin{}, dag.Assign{Task: 0, Worker: "w1", Incarnation: "b1", Token: "t1"},
+		dag.Report{Task: 0, Number: 1, Token: "t1", State: dag.AttemptFailed, Reason: dag.ReasonExitCode, Tail: []byte("one\nERROR 1146\n\n"), FinishedAt: 7})
+	for _, in := range decode[List[Instance]](t, b.must(200, "GET", "/api/v1/instances?outline=true", "")).Items {
+		o := in.Outline
+		switch {
+		case in.Trigger != sql.TriggerManual || o == nil || o.Late || o.MedianMs != 0:
+			t.Errorf("outline of %d = %+v", in.ID, o)
+		case fmt.Sprint(in.ID) == first && (o.Tasks != 2 || o.Culprit == nil || o.Culprit.Line != "ERROR 1146" || o.Culprit.State != dag.TaskFailed):
+			t.Errorf("outline of what failed = %+v, %+v", o, o.Culprit)
+		case fmt.Sprint(in.ID) != first && o.Culprit != nil:
+			t.Errorf("outline of what waits = %+v", o.Culprit)
+		}
 	}
 	around := decode[map[string]any](t, b.must(200, "GET", "/api/v1/instances/"+first+"/neighbours", ""))
 	if around["next"] != second || around["previous"] != nil || around["samples"] != 0.0 {

@@ -28,7 +28,7 @@ type Grid struct {
 type GridInstance struct {
 	ID           ID                `json:"id"`
 	State        dag.InstanceState `json:"state"`
-	Trigger      string            `json:"trigger" enum:"manual,schedule,end,webhook,backfill,child,rerun" doc:"What started it. end: the end of another workflow's instance."`
+	Trigger      sql.Trigger       `json:"trigger" enum:"manual,schedule,end,webhook,backfill,child,rerun" doc:"What started it. end: the end of another workflow's instance."`
 	Version      int               `json:"version"`
 	Round        int               `json:"round"`
 	Seq          int64             `json:"seq"`
@@ -177,28 +177,7 @@ func (s *Server) fillGrid(ctx context.Context, g *Grid, rows []sql.InstanceRow) 
 
 func gridFace(r *sql.InstanceRow) GridInstance {
 	return GridInstance{
-		ID: ID(r.ID), State: r.State, Trigger: triggerOf(r), Version: r.Version, Round: r.Round, Seq: r.Seq,
+		ID: ID(r.ID), State: r.State, Trigger: r.Trigger(), Version: r.Version, Round: r.Round, Seq: r.Seq,
 		ScheduleTime: Time(r.ScheduleTime), CreatedAt: Time(r.CreatedAt), StartedAt: Time(r.StartedAt), FinishedAt: Time(r.FinishedAt),
 	}
-}
-
-// triggerOf names what started an instance, from the key that it was started under.
-func triggerOf(r *sql.InstanceRow) string {
-	_, scheduled := sql.ScheduleOf(r.TriggerKey)
-	_, filled := sql.BackfillOf(r.TriggerKey)
-	switch {
-	case r.RerunOf != 0:
-		return "rerun"
-	case r.Parent.Instance != 0:
-		return "child"
-	case filled:
-		return "backfill"
-	case scheduled && strings.HasSuffix(r.TriggerKey, ":call"):
-		return "webhook"
-	case scheduled && strings.Contains(r.TriggerKey, ":") && !strings.Contains(r.TriggerKey, ":now:"):
-		return "end"
-	case scheduled:
-		return "schedule"
-	}
-	return "manual"
 }

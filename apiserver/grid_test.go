@@ -151,27 +151,6 @@ func TestATasksHistoryIsNewestFirst(t *testing.T) {
 	}
 }
 
-func TestTriggersAreNamed(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		row  sql.InstanceRow
-		want string
-	}{
-		{sql.InstanceRow{TriggerKey: sql.ManualKey(4)}, "manual"},
-		{sql.InstanceRow{TriggerKey: sql.ScheduleKey(4)}, "schedule"},
-		{sql.InstanceRow{TriggerKey: sql.EndKey(4, 7)}, "end"},
-		{sql.InstanceRow{TriggerKey: sql.CallKey(4)}, "webhook"},
-		{sql.InstanceRow{TriggerKey: sql.NowKey(4, 5)}, "schedule"},
-		{sql.InstanceRow{TriggerKey: sql.BackfillKey(4)}, "backfill"},
-		{sql.InstanceRow{TriggerKey: sql.ChildKey(4, 1, 1, 0), Parent: sql.Parent{Instance: 4}}, "child"},
-		{sql.InstanceRow{TriggerKey: sql.ManualKey(4), RerunOf: 3}, "rerun"},
-	} {
-		if got := triggerOf(&c.row); got != c.want {
-			t.Errorf("triggerOf(%q) = %s, want %s", c.row.TriggerKey, got, c.want)
-		}
-	}
-}
-
 func TestLettersOfDurationsAreRightToOneAndAHalfPercent(t *testing.T) {
 	t.Parallel()
 	for _, base := range []int64{0, 250, 12_000, 3_600_000} {

@@ -36,6 +36,7 @@ type Instance struct {
 	RerunOf      ID                `json:"rerun_of,omitempty"`
 	ParentID     ID                `json:"parent_instance_id,omitempty" doc:"The instance that this one is a child of; absent for none."`
 	ParentTask   string            `json:"parent_task,omitempty" doc:"The sub_workflow task of the parent that made it."`
+	Trigger      sql.Trigger       `json:"trigger" enum:"manual,schedule,end,webhook,backfill,child,rerun" doc:"What started it. end: the end of another workflow's instance."`
 	BackfillID   ID                `json:"backfill_id,omitempty" doc:"The backfill that started it; absent for none."`
 	CreatedBy    string            `json:"created_by"`
 	CreatedAt    Time              `json:"created_at"`
@@ -43,6 +44,7 @@ type Instance struct {
 	FinishedAt   Time              `json:"finished_at,omitempty"`
 	Deadline     Time              `json:"deadline,omitempty"`
 	Acknowledged *Acknowledged     `json:"acknowledged,omitempty" doc:"Who has seen its failure and looks after it, in this round; absent for nobody, and in answers to verbs."`
+	Outline      *Outline          `json:"outline,omitempty" doc:"In lists that ask for it."`
 }
 
 // Task is a task instance as it stands.
@@ -145,6 +147,9 @@ type listInstances struct {
 	By           string `query:"by" maxLength:"512" doc:"Created by this user."`
 	Param        string `query:"param" maxLength:"512" doc:"name=value of one of its parameters contains this."`
 	Longer       string `query:"longer" maxLength:"32" doc:"Took longer than this, or runs for longer: 90s 10m 2h."`
+	Trigger      string `query:"trigger" enum:"manual,schedule,end,webhook,backfill,child,rerun" doc:"What started it."`
+	Late         bool   `query:"late" doc:"Only those that run for longer than any of the last 20 successes of their workflow, of three or more."`
+	Outline      bool   `query:"outline" doc:"Whether each is to have its outline, too."`
 	Acknowledged string `query:"acknowledged" enum:"yes,no" doc:"Only those whose failure somebody has acknowledged, or only those without."`
 }
 
@@ -193,7 +198,7 @@ func instanceFace(r sql.InstanceRow) Instance {
 		Priority: priorityName(r.Priority), OnFailure: r.OnFailure, RerunOf: ID(r.RerunOf), ParentID: ID(r.Parent.Instance), ParentTask: r.Parent.Task, CreatedBy: r.CreatedBy,
 		CreatedAt: Time(r.CreatedAt), StartedAt: Time(r.StartedAt), FinishedAt: Time(r.FinishedAt), Deadline: Time(r.Deadline),
 	}
-	in.Epoch = r.OwnerEpoch
+	in.Epoch, in.Trigger = r.OwnerEpoch, r.Trigger()
 	in.Owner, _, _ = strings.Cut(r.Owner, ":")
 	if id, ok := sql.BackfillOf(r.TriggerKey); ok {
 		in.BackfillID = ID(id)
@@ -244,6 +249,11 @@ func (s *Server) listInstances(ctx context.Context, in *listInstances) (*instanc
 	if err != nil {
 		return nil, err
 	}
+	if in.Outline {
+		if err := s.addOutlines(ctx, rows, faces); err != nil {
+			return nil, err
+		}
+	}
 	return &instanceList{Body: List[Instance]{Items: faces, NextCursor: next}}, nil
 }
 
@@ -289,7 +299,7 @@ func (s *Server) instanceFilter(ctx context.Context, in *listInstances) (f sql.I
 			f.IDs = append(f.IDs, id)
 		}
 	}
-	f.Version, f.By, f.Param = in.Version, in.By, in.Param
+	f.Version, f.By, f.Param, f.Trigger, f.Late = in.Version, in.By, in.Param, sql.Trigger(in.Trigger), in.Late
 	if in.Acknowledged != "" {
 		yes := in.Acknowledged == "yes"
 		f.Acknowledged = &yes

@@ -28,7 +28,7 @@ const (
 type ProofStore interface {
 	FiresFrom(ctx context.Context, scheduleID int64, from, to dag.Millis, limit int) ([]sql.Fire, error)
 	PrunedDays(ctx context.Context, scheduleID int64, from, to dag.Millis) ([]sql.PrunedDay, error)
-	Triggers(ctx context.Context, ids []int64) (map[int64]sql.Trigger, error)
+	Triggers(ctx context.Context, ids []int64) (map[int64]sql.StartedAs, error)
 	FoldedUntil(ctx context.Context) (dag.Millis, error)
 	RetiredUpTo(ctx context.Context, workflowID int64) (id int64, err error)
 	Fireless(ctx context.Context, sch *sql.Schedule, from, to dag.Millis, limit int) ([]dag.Millis, error)
@@ -365,7 +365,7 @@ func (x *prover) instances(ctx context.Context, rows []sql.Fire) error {
 		}
 		at, key := f.Trigger()
 		started, there := found[f.Instance]
-		if started == (sql.Trigger{At: at, Key: key}) {
+		if started == (sql.StartedAs{At: at, Key: key}) {
 			continue
 		}
 		if retired < 0 {

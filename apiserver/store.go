@@ -135,6 +135,7 @@ type InstanceStore interface {
 	InstanceCounts(ctx context.Context, f sql.InstanceFilter) (map[dag.InstanceState]int, error)
 	Acknowledge(ctx context.Context, a sql.Acknowledgement) (sql.Acknowledgement, error)
 	Unacknowledge(ctx context.Context, instance int64) error
+	Outlines(ctx context.Context, page []sql.InstanceRow) (map[int64]*sql.Outline, error)
 	Acknowledgements(ctx context.Context, rows []sql.InstanceRow) (map[int64]sql.Acknowledgement, error)
 	InstanceHistogram(ctx context.Context, f sql.InstanceFilter, buckets int) (sql.Histogram, error)
 	Neighbours(ctx context.Context, in sql.InstanceRow) (sql.Neighbours, error)

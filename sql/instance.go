@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/moment"
@@ -37,6 +38,41 @@ func scanInstance(scan func(...any) error) (InstanceRow, error) {
 		return r, fmt.Errorf("start_tasks of instance %d: %w", r.ID, err)
 	}
 	return r, nil
+}
+
+// Trigger is what started an instance.
+type Trigger string
+
+// The triggers; TriggerEnd is the end of another workflow's instance.
+const (
+	TriggerManual   Trigger = "manual"
+	TriggerSchedule Trigger = "schedule"
+	TriggerEnd      Trigger = "end"
+	TriggerWebhook  Trigger = "webhook"
+	TriggerBackfill Trigger = "backfill"
+	TriggerChild    Trigger = "child"
+	TriggerRerun    Trigger = "rerun"
+)
+
+// Trigger tells what started the instance, from the key that it was started under.
+func (r *InstanceRow) Trigger() Trigger {
+	_, scheduled := ScheduleOf(r.TriggerKey)
+	_, filled := BackfillOf(r.TriggerKey)
+	switch {
+	case r.RerunOf != 0:
+		return TriggerRerun
+	case r.Parent.Instance != 0:
+		return TriggerChild
+	case filled:
+		return TriggerBackfill
+	case scheduled && strings.HasSuffix(r.TriggerKey, ":call"):
+		return TriggerWebhook
+	case scheduled && strings.Contains(r.TriggerKey, ":") && !strings.Contains(r.TriggerKey, ":now:"):
+		return TriggerEnd
+	case scheduled:
+		return TriggerSchedule
+	}
+	return TriggerManual
 }
 
 // Facts are what the parameters of the instance's tasks are told of it.

@@ -16,8 +16,8 @@ import (
 //
 // The other fields narrow what the indexes gave, row by row, and hold for Instances alone:
 // Version, By (who created it), Param (text that "name=value" of one of its parameters
-// contains), LongerThan, which counts up to now for what has not ended, and Acknowledged: only those
-// with an acknowledgement that holds, or only those without.
+// contains), LongerThan, which counts up to now for what has not ended, Trigger (what started it),
+// Late (see Outline), and Acknowledged: only those with an acknowledgement that holds, or only those without.
 type InstanceFilter struct {
 	ProjectIDs []int64
 	WorkflowID int64
@@ -30,6 +30,8 @@ type InstanceFilter struct {
 	Version    int
 	By, Param  string
 	LongerThan time.Duration
+	Trigger    Trigger
+	Late       bool
 
 	Acknowledged *bool
 }

@@ -139,8 +139,20 @@ func millionLists(t *testing.T, s *Store) map[string]func() int {
 		"a state that nobody has": instances(InstanceFilter{States: []dag.InstanceState{dag.InstancePausing}}, Page{Limit: 50}),
 		"a param, sifted":         instances(InstanceFilter{Param: "day=7"}, Page{Limit: 50}),
 		"a version of a workflow": instances(InstanceFilter{WorkflowID: 42, Version: 1}, Page{Limit: 50}),
-		"histogram of all":        histogram(InstanceFilter{}),
-		"histogram of a project":  histogram(InstanceFilter{ProjectIDs: []int64{3}, From: 1500}),
+		"what is late":            instances(InstanceFilter{States: []dag.InstanceState{dag.InstanceRunning}, Late: true}, Page{Limit: 50}),
+		"outlines of a page": func() int {
+			rows, _, err := s.Instances(ctx, InstanceFilter{States: []dag.InstanceState{dag.InstanceFailed, dag.InstanceSuccess}}, Page{Limit: 50})
+			if err != nil {
+				t.Error(err)
+			}
+			outlines, err := s.Outlines(ctx, rows)
+			if err != nil {
+				t.Error(err)
+			}
+			return len(outlines)
+		},
+		"histogram of all":       histogram(InstanceFilter{}),
+		"histogram of a project": histogram(InstanceFilter{ProjectIDs: []int64{3}, From: 1500}),
 		"what is beside one": func() int {
 			n, err := s.Neighbours(ctx, InstanceRow{ID: 4242, WorkflowID: 42, CreatedAt: 5241})
 			if err != nil {

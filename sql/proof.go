@@ -37,24 +37,24 @@ func (s *Store) PrunedDays(ctx context.Context, scheduleID int64, from, to dag.M
 	return out, nil
 }
 
-// Trigger is what the unique index of instances is about, beside the workflow.
-type Trigger struct {
+// StartedAs is what the unique index of instances is about, beside the workflow.
+type StartedAs struct {
 	At  dag.Millis // the schedule time
 	Key string
 }
 
 // Triggers returns what started those of the instances that are there.
-func (s *Store) Triggers(ctx context.Context, ids []int64) (map[int64]Trigger, error) {
-	out := make(map[int64]Trigger, len(ids))
+func (s *Store) Triggers(ctx context.Context, ids []int64) (map[int64]StartedAs, error) {
+	out := make(map[int64]StartedAs, len(ids))
 	type row struct {
 		id int64
-		Trigger
+		StartedAs
 	}
 	err := eachChunk(ids, func(chunk []any) error {
 		rows, err := collect(ctx, s, func(scan func(...any) error) (r row, err error) { return r, scan(&r.id, &r.At, &r.Key) },
 			`SELECT id, schedule_time, trigger_key FROM workflow_instance WHERE id IN (`+marks(len(chunk))+`)`, chunk...)
 		for _, r := range rows {
-			out[r.id] = r.Trigger
+			out[r.id] = r.StartedAs
 		}
 		return err
 	})

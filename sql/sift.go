@@ -19,11 +19,14 @@ const (
 
 // narrows tells whether the filter has to look into the rows.
 func (f InstanceFilter) narrows() bool {
-	return f.Version != 0 || f.By != "" || f.Param != "" || f.LongerThan > 0 || f.Acknowledged != nil
+	return f.Version != 0 || f.By != "" || f.Param != "" || f.LongerThan > 0 || f.Trigger != "" || f.Late || f.Acknowledged != nil
 }
 
 // keeps tells whether a row that the indexes gave is shown.
 func (f InstanceFilter) keeps(r InstanceRow, now dag.Millis) bool {
+	if f.Trigger != "" && r.Trigger() != f.Trigger {
+		return false
+	}
 	if f.Version != 0 && r.Version != f.Version || f.By != "" && r.CreatedBy != f.By {
 		return false
 	}
@@ -52,6 +55,7 @@ func (f InstanceFilter) keeps(r InstanceRow, now dag.Millis) bool {
 func (s *Store) sifted(ctx context.Context, f InstanceFilter, more bool, after listCursor, limit int) ([]InstanceRow, string, error) {
 	var out []InstanceRow
 	streams, now := f.streams(), s.millis()
+	took := map[int64]Took{}
 	for seen := 0; seen < MaxSifted; {
 		heads, err := s.heads(ctx, streams, more, after, siftStep+1)
 		if err != nil {
@@ -72,9 +76,14 @@ func (s *Store) sifted(ctx context.Context, f InstanceFilter, more bool, after l
 				return nil, "", err
 			}
 		}
+		if f.Late {
+			if err := s.addTook(ctx, rows, took); err != nil {
+				return nil, "", err
+			}
+		}
 		for i, r := range rows {
 			after = listCursor{At: r.CreatedAt, ID: r.ID}
-			if _, seen := acknowledged[r.ID]; !f.keeps(r, now) || f.Acknowledged != nil && seen != *f.Acknowledged {
+			if _, seen := acknowledged[r.ID]; !f.keeps(r, now) || f.Late && !took[r.WorkflowID].late(r, now) || f.Acknowledged != nil && seen != *f.Acknowledged {
 				continue
 			}
 			if out = append(out, r); len(out) == limit && (i < len(rows)-1 || !last) {

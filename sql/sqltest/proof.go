@@ -17,7 +17,7 @@ func aProofReadsWhatThereIs(t *testing.T, b *bench) {
 	triggers, err := b.Triggers(b.ctx, append(slices.Clone(started), 1<<40))
 	b.must(err)
 	key := sql.ScheduleKey(sch.ID)
-	if len(triggers) != 3 || triggers[started[0]] != (sql.Trigger{At: 1000, Key: key}) {
+	if len(triggers) != 3 || triggers[started[0]] != (sql.StartedAs{At: 1000, Key: key}) {
 		t.Errorf("the triggers are %+v", triggers)
 	}
 	fires, err := b.FiresFrom(b.ctx, sch.ID, 2000, 2*day, 2)

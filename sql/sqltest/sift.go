@@ -38,6 +38,7 @@ func (b *bench) listed(f sql.InstanceFilter, limit int) []int64 {
 func filtersLookIntoRows(t *testing.T, b *bench) {
 	rare := b.begin(func(s *sql.Start) {
 		s.At, s.By, s.Version, s.Params = 50, "eve", 2, map[string]string{"day": "2026-11-07"}
+		s.TriggerKey = sql.BackfillKey(7)
 	})
 	slow := b.begin(func(s *sql.Start) { s.At = 60 })
 	b.end(slow, 1000, 91000)
@@ -59,6 +60,7 @@ func filtersLookIntoRows(t *testing.T, b *bench) {
 		"no such value":        {sql.InstanceFilter{Param: "day=7"}, nil},
 		"longer":               {sql.InstanceFilter{LongerThan: time.Minute}, []int64{slow}},
 		"longer than a little": {sql.InstanceFilter{LongerThan: time.Second}, []int64{quick, slow}},
+		"trigger":              {sql.InstanceFilter{Trigger: sql.TriggerBackfill}, []int64{rare}},
 		"both":                 {sql.InstanceFilter{By: "eve", Version: 1}, nil},
 	} {
 		for _, limit := range []int{1, 50} {

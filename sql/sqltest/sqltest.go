@@ -213,6 +213,8 @@ var cases = []struct {
 	{"ListsAreStableUnderInserts", listsAreStableUnderInserts},
 	{"FiltersShowWhatTheyName", filtersShowWhatTheyName},
 	{"FiltersLookIntoRows", filtersLookIntoRows},
+	{"OutlinesSayHowFarAndWhatFailedFirst", outlinesSayHowFarAndWhatFailedFirst},
+	{"LateIsWhatRunsForLongerThanEver", lateIsWhatRunsForLongerThanEver},
 	{"HistogramCountsWhatTheListShows", histogramCountsWhatTheListShows},
 	{"NeighboursAreOfTheSameWorkflow", neighboursAreOfTheSameWorkflow},
 	{"ForeignCursorsAreRefused", foreignCursorsAreRefused},

@@ -78,9 +78,9 @@ export async function signInAgain(server, page) {
   await page.getByRole("heading", { name: "Today", exact: true }).waitFor();
 }
 
-export async function runFailing(server) {
-  server.apply("etl", failing);
-  const { instance_id: id } = await server.api("POST", "/projects/etl/workflows/nightly%20load/start", {});
+export async function runFailing(server, project = "etl") {
+  server.apply(project, failing);
+  const { instance_id: id } = await server.api("POST", `/projects/${project}/workflows/nightly%20load/start`, {});
   assert.equal((await finished(server, id)).state, "failed");
   return id;
 }

@@ -24,6 +24,9 @@ export function oneOf<T extends string>(raw: Raw, key: string, allowed: readonly
 export const spans = ["1h", "24h", "7d", "any"] as const;
 export type Span = (typeof spans)[number];
 
+/** triggers are what may start an instance. */
+export const triggers = ["manual", "schedule", "end", "webhook", "backfill", "child", "rerun"] as const;
+
 export interface InstancesSearch {
   st?: string; // states, comma-separated
   project?: string;
@@ -35,6 +38,8 @@ export interface InstancesSearch {
   by?: string;
   param?: string; // a part of name=value
   longer?: string; // 90s 10m 2h
+  trigger?: (typeof triggers)[number]; // what started it
+  late?: "1"; // only what runs for longer than ever
 }
 
 export function instancesSearch(raw: Raw): InstancesSearch {
@@ -57,6 +62,8 @@ export function instancesSearch(raw: Raw): InstancesSearch {
     by: text(raw, "by", 200),
     param: text(raw, "param", 200),
     longer: matching("longer", /^[1-9]\d*[smh]$/),
+    trigger: oneOf(raw, "trigger", triggers),
+    late: oneOf(raw, "late", ["1"]),
   };
 }
 

@@ -12,6 +12,7 @@ export interface Settings {
   logWrap: boolean;
   logSize: number; // of its letters: a step of logSizes
   logDock: "right" | "bottom";
+  hidden: readonly string[]; // columns of lists of instances
 }
 
 /** logSizes are the steps of a log's letters, in pixels. */
@@ -31,6 +32,7 @@ function initial(): Settings {
     logWrap: false,
     logSize: 1,
     logDock: "right",
+    hidden: [],
   };
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(key) ?? "{}");
@@ -52,6 +54,7 @@ function checked(s: Settings, base: Settings): Settings {
     logWrap: s.logWrap === true,
     logSize: logSizes[s.logSize] === undefined ? base.logSize : s.logSize,
     logDock: s.logDock === "bottom" ? "bottom" : "right",
+    hidden: Array.isArray(s.hidden) ? s.hidden.filter((c) => typeof c === "string") : base.hidden,
   };
 }
 

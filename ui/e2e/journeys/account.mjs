@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { becomes, finished, signInByCall, signInByLink } from "../steps.mjs";
+import { becomes, finished, runFailing, signInByCall, signInByLink } from "../steps.mjs";
 
 const password = "seven blue horses swim";
 
@@ -229,6 +229,7 @@ export const journeys = {
 
   "rights: what each role may press, and what the others are told": async ({ server, visit }) => {
     const roles = ["viewer", "operator", "editor", "owner"];
+    const id = await runFailing(server, "examples");
     // The least role that each needs, by page.
     const needs = {
       "/p/examples/w/hello": { Run: "operator", Edit: "editor" },
@@ -237,24 +238,48 @@ export const journeys = {
       "/p/examples/timers": { "New timer": "editor" },
       "/p/examples/settings?tab=secrets": { "New secret": "editor" },
       "/p/examples/members": { "Add a member": "owner" },
+      "/p/examples/w/nightly load/edit": { Run: "operator" },
+      [`/p/examples/r/${id}?task=load dim`]: {
+        "Recover failed": "operator",
+        "Run all again": "operator",
+        Acknowledge: "operator",
+        "Rerun from": "operator",
+        "Force success": "operator",
+      },
+      [`/p/examples/r/${id}?task=aggregate&panel=why`]: { "Recover failed": "operator", "Force success": "operator" },
+      [`/p/examples/w/nightly load/grid?task=load dim&run=${id}`]: { "Rerun from": "operator", "Force success": "operator" },
+      "/runs": { "Recover failed": "operator", "Run all again": "operator" },
     };
+    // What stands on a page only after a step.
+    const first = { "/runs": (page) => page.getByRole("checkbox", { name: `Choose nightly load ${id}` }).click() };
     const wrong = [];
     for (const role of roles) {
       const { page, context } = await person({ server, visit }, role, role, "examples");
       for (const [path, buttons] of Object.entries(needs)) {
         await page.goto(server.url + path);
+        await first[path]?.(page);
         for (const [name, least] of Object.entries(buttons)) {
           const button = page
             .locator("#content")
             .getByRole(/^Edit/.test(name) ? "link" : "button", { name: new RegExp(`^${name}`) })
             .or(page.locator("#content").getByRole("button", { name: new RegExp(`^${name}`) }));
           await button.first().waitFor();
-          const may = (await button.first().getAttribute("aria-disabled")) !== "true";
           const should = roles.indexOf(role) >= roles.indexOf(least);
-          if (may !== should) wrong.push(`${role} ${may ? "may" : "may not"} press ${name} on ${path}`);
-          else if (!may && !(await button.first().textContent()).includes(`This needs the role ${least}.`))
-            wrong.push(`${name} does not tell a ${role} that it needs the role ${least}: ${await button.first().textContent()}`);
+          for (const one of await button.all()) {
+            const may = (await one.getAttribute("aria-disabled")) !== "true";
+            if (may !== should) wrong.push(`${role} ${may ? "may" : "may not"} press ${name} on ${path}`);
+            else if (!may && !(await one.textContent()).includes(`This needs the role ${least}.`))
+              wrong.push(`${name} does not tell a ${role} that it needs the role ${least}: ${await one.textContent()}`);
+          }
         }
+      }
+      if (role === "viewer") {
+        // A key asks for no more than its button.
+        await page.goto(`${server.url}/p/examples/r/${id}`);
+        await page.getByRole("button", { name: /^Run all again/ }).waitFor();
+        await page.keyboard.press("r");
+        await page.getByRole("alert").getByText("This needs the role operator.").waitFor();
+        assert.equal(await page.getByRole("dialog").count(), 0);
       }
       await context.close();
     }

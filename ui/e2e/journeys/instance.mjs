@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { alive, becomes, runFailing, signInByCall, signInByLink } from "../steps.mjs";
 
 /** slow takes its time to go, so that a person sees it go. */
@@ -46,6 +49,44 @@ export const journeys = {
     await dialog.getByRole("button", { name: "Recover failed" }).click();
     await colleague.page.getByText("round 2").waitFor();
     assert.ok(id);
+  },
+
+  "15b: a screen reader is told which task fails, once, while the page is open": async ({ server, visit }) => {
+    const dir = mkdtempSync(join(tmpdir(), "porpoise-said-"));
+    const gate = (name) => `while [ ! -e ${dir}/${name} ]; do sleep 0.1; done; exit 1`;
+    server.apply(
+      "etl",
+      `name: gated\ntasks:\n  - {name: load dim, type: shell, script: "${gate("a")}"}\n  - {name: load fact, type: shell, script: "${gate("b")}"}\n`,
+    );
+    const { instance_id: id } = await server.api("POST", "/projects/etl/workflows/gated/start", {});
+    const { page } = await visit();
+    await signInByCall(server, page);
+    await page.goto(`${server.url}/p/etl/r/${id}`);
+    const region = page.locator("[aria-live=polite][data-said]");
+    await region.waitFor({ state: "attached" });
+    await page.locator(".task-node.hue-running").nth(1).waitFor();
+    // All that it ever says, each with its time.
+    await region.evaluate((e) => {
+      window.said = [];
+      new MutationObserver(() => e.textContent && window.said.push([e.textContent, Date.now()])).observe(e, {
+        childList: true,
+        characterData: true,
+        subtree: true,
+      });
+    });
+    const said = () => page.evaluate(() => window.said.map(([text]) => text));
+    writeFileSync(join(dir, "a"), "");
+    await becomes(said, ["load dim failed"]);
+    writeFileSync(join(dir, "b"), "");
+    await page.waitForFunction(() => window.said.length === 2);
+    assert.deepEqual(await said(), ["load dim failed", "load fact failed"]);
+    const [first, second] = await page.evaluate(() => window.said.map(([, at]) => at));
+    assert.ok(second - first >= 4900, `two sentences within ${second - first} ms`);
+    // Whoever comes later is not told of what is long over.
+    await page.reload();
+    await page.locator(".banner.bad").waitFor();
+    assert.equal(await region.textContent(), "");
+    rmSync(dir, { recursive: true });
   },
 
   "17: a killed task is seen to be killed, then killed, and its process is really gone": async ({ server, visit }) => {

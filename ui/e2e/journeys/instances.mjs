@@ -31,6 +31,66 @@ const rowsOf = (page) => page.locator("[data-instance]").evaluateAll((rows) => r
 export const waiting = ["29: ", "29b: "];
 
 export const journeys = {
+  "24c: a row says what failed, what started it and how far it came, in the columns that a person wants": async ({
+    server,
+    visit,
+    check,
+    out,
+    shots,
+  }) => {
+    server.apply("etl", "name: quick\ntasks:\n  - {name: a, type: noop}\n");
+    for (let n = 0; n < 3; n++) {
+      await finished(server, (await server.api("POST", "/projects/etl/workflows/quick/start", {})).instance_id);
+    }
+    server.apply("etl", long.replace("name: long", "name: quick"));
+    const { instance_id: late } = await server.api("POST", "/projects/etl/workflows/quick/start", {});
+    const id = await runFailing(server);
+    const { page } = await visit({ viewport: { width: 1900, height: 900 } });
+    await signInByCall(server, page);
+    await page.goto(`${server.url}/runs?project=etl`);
+    const row = page.locator(`[data-instance="${id}"]`);
+    await row.getByText("load dim: ERROR 1146: table dwh.dim_user does not exist").waitFor();
+    await row.getByText("manual", { exact: true }).waitFor();
+    await row.getByText("5/5", { exact: true }).waitFor();
+    assert.deepEqual(await check(page, "instances with outlines"), []);
+    if (shots) await page.screenshot({ path: `${out}instances-columns.png` });
+
+    // What runs for longer than ever has a view of its own.
+    await page.getByRole("navigation", { name: "Saved views" }).getByRole("link", { name: "Late" }).click();
+    await page.waitForURL(/late=1/);
+    await page.locator(`[data-instance="${late}"]`).getByText("longer than usual").waitFor();
+    assert.equal(await row.count(), 0);
+    await page.getByRole("button", { name: "No longer only what is late" }).click();
+
+    await page.goto(`${server.url}/runs?project=etl`);
+    await page.getByRole("combobox", { name: "Trigger" }).click();
+    await page.getByRole("option", { name: "schedule" }).click();
+    await page.getByText("No instance matches.").waitFor();
+    await page.getByText("These filters hide the rest: etl, schedule").waitFor();
+
+    await page.goto(`${server.url}/runs?project=etl`);
+    const head = page.getByRole("columnheader", { name: "Trigger" });
+    await head.waitFor();
+    await page.getByRole("button", { name: "Columns" }).click();
+    const box = page.getByRole("menuitemcheckbox", { name: "Trigger" });
+    await box.click();
+    await becomes(() => box.getAttribute("aria-checked"), "false");
+    await head.waitFor({ state: "detached" });
+    assert.deepEqual(await check(page, "columns"), []);
+    await page.reload();
+    await row.waitFor();
+    assert.equal(await head.count(), 0);
+    for (const width of [1280, 900, 390, 360]) {
+      await page.setViewportSize({ width, height: 800 });
+      await row.getByText("failed").waitFor();
+      const over = () =>
+        page.evaluate(
+          () => [document.documentElement, document.querySelector(".table.instances")].filter((e) => e.scrollWidth > e.clientWidth).length,
+        );
+      await becomes(over, 0);
+    }
+  },
+
   "16: recover failed after the fix keeps what succeeded, and both logs": async ({ server, visit }) => {
     const dir = mkdtempSync(join(tmpdir(), "porpoise-fix-"));
     const fixed = join(dir, "fixed");

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { failing, finished, runFailing, signInByLink } from "../steps.mjs";
+import { becomes, failing, finished, runFailing, signInByLink } from "../steps.mjs";
 
 const phone = (width, locale) => ({ viewport: { width, height: 800 }, locale, hasTouch: true, isMobile: true });
 
@@ -52,11 +52,15 @@ export const journeys = {
     if (shots) await page.screenshot({ path: `${out}today-acknowledged-en.png` });
     // Whoever opens the run is told the same.
     await line.getByRole("link").first().click();
-    await page
-      .locator(".banner")
-      .getByText(/acknowledged by admin .*OPS-7/)
-      .waitFor();
-    await page.goBack();
+    const banner = page.locator(".banner");
+    await banner.getByText(/acknowledged by admin .*OPS-7/).waitFor();
+    // There it is taken back, and said, too: that is where an alert leads.
+    await banner.getByRole("button", { name: "Take back" }).click();
+    await banner.getByRole("button", { name: "Acknowledge" }).click();
+    await dialog.getByLabel("Note for others").fill("dim_user was dropped, OPS-8");
+    await dialog.getByRole("button", { name: "Acknowledge" }).click();
+    await banner.getByText(/acknowledged by admin .*OPS-8/).waitFor();
+    await page.goto(`${server.url}/?acknowledged=1`);
 
     // A colleague with the same list, on a phone and in Chinese, takes it back.
     const { page: other } = await visit(phone(360, "zh-CN"));
@@ -123,6 +127,72 @@ export const journeys = {
       }
       assert.equal(await clicks(), 3, `clicks at ${name}`);
     }
+  },
+
+  "on call: what fails again and again is one line, and above the first steps": async ({ server, visit, check }) => {
+    const { page } = await visit();
+    await signInByLink(server, page);
+    const order = () =>
+      page.evaluate(() => {
+        const [steps, failures] = [
+          document.querySelector(".welcome"),
+          document.querySelector("#content section:has(> h2 ~ :is(.trouble, .calm))"),
+        ];
+        return steps && failures ? (steps.compareDocumentPosition(failures) & 4 ? "steps first" : "failures first") : "not there";
+      });
+    await becomes(order, "steps first");
+    const ids = [];
+    for (let n = 0; n < 3; n++) ids.push(await runFailing(server));
+    server.apply("etl", failing.replace("nightly load", "other load"));
+    const { instance_id: other } = await server.api("POST", "/projects/etl/workflows/other%20load/start", {});
+    assert.equal((await finished(server, other)).state, "failed");
+    await page.reload();
+    const lines = () => page.locator(".trouble li[data-failed]").evaluateAll((all) => all.map((one) => one.dataset.failed));
+    await becomes(async () => (await lines()).filter((id) => [...ids, other].includes(id)), [other, ids[2]]);
+    assert.equal(await order(), "failures first");
+    const more = page.getByRole("button", { name: "2 more of nightly load failed by the same task" });
+    await more.click();
+    await becomes(async () => (await lines()).filter((id) => [...ids, other].includes(id)), [other, ids[2], ids[1], ids[0]]);
+    assert.equal(await more.getAttribute("aria-expanded"), "true");
+    assert.deepEqual(await check(page, "today, grouped"), []);
+  },
+
+  "on call: what was set aside is let go, from Today and from its page": async ({ server, visit, check }) => {
+    const id = await runFailing(server);
+    const { page } = await visit();
+    // Only a panic in a master sets an instance aside: here the answers say that one has been.
+    const aside = (one) => (one.id === id ? { ...one, state: "quarantined" } : one);
+    let quarantined = true;
+    await page.route(/\/api\/v1\/instances(\/\d+\/view)?\?/, async (route) => {
+      const answer = await route.fetch();
+      const body = await answer.json();
+      if (!quarantined) return route.fulfill({ response: answer });
+      const json = body.items ? { ...body, items: body.items.map(aside) } : { ...body, instance: aside(body.instance) };
+      await route.fulfill({ response: answer, json });
+    });
+    const asked = [];
+    await page.route("**/release-quarantine", async (route) => {
+      asked.push(new URL(route.request().url()).pathname);
+      quarantined = asked.length < 2;
+      await route.fulfill({ status: 202, json: await server.api("GET", `/instances/${id}`) });
+    });
+    await signInByLink(server, page);
+    const dialog = page.getByRole("dialog");
+    const release = async (within) => {
+      await within.getByRole("button", { name: /^Release/ }).click();
+      await dialog.getByText("Released, it goes on from where it was.").waitFor();
+      assert.deepEqual(await check(page, "release"), []);
+      await dialog.getByRole("button", { name: "Release" }).click();
+      await dialog.waitFor({ state: "hidden" });
+    };
+    const line = page.locator(".trouble li", { hasText: id });
+    assert.equal(await line.getByRole("button", { name: /^Recover/ }).count(), 0);
+    await release(line);
+    await page.goto(`${server.url}/p/etl/r/${id}`);
+    await release(page.locator(".instance-head"));
+    assert.deepEqual(asked, Array(2).fill(`/api/v1/instances/${id}/release-quarantine`));
+    // What it is now is read anew.
+    await page.locator(".instance-head").getByRole("button", { name: "Recover failed" }).waitFor();
   },
 
   "on call: resources say who uses them, and an admin ends another user's session and token": async ({

@@ -47,6 +47,11 @@ export function send(wish: Wish): Promise<Instance> {
   }
 }
 
+/** release lets masters work again on an instance that was set aside. */
+export function release(id: string): Promise<Instance> {
+  return answer(api.POST("/instances/{id}/release-quarantine", { params: { path: { id } } }));
+}
+
 /** rerunAnew starts a new instance that repeats another with other parameters or another version. */
 export function rerunAnew(id: string, version: number, params: Record<string, string>): Promise<Instance> {
   return answer(api.POST("/instances/{id}/rerun", { params: { path: { id } }, body: { version, params } }));

@@ -29,7 +29,9 @@ export const namedQuery = (ids: string[]) =>
   queryOptions({
     queryKey: ["instances", "named", ids],
     queryFn: async ({ signal }): Promise<Instance[]> =>
-      ids.length === 0 ? [] : (await answer(api.GET("/instances", { params: { query: { ids: ids.join(",") } }, signal }))).items,
+      ids.length === 0
+        ? []
+        : (await answer(api.GET("/instances", { params: { query: { ids: ids.join(","), outline: true } }, signal }))).items,
     placeholderData: (before) => before,
   });
 

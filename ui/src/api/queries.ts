@@ -96,6 +96,9 @@ export interface InstanceFilter {
   param?: string;
   longer?: string;
   acknowledged?: "yes" | "no";
+  trigger?: Instance["trigger"];
+  late?: boolean; // only what runs for longer than ever
+  outline?: boolean; // whether each has its outline, too
 }
 
 export const instancesQuery = (filter: InstanceFilter, limit = 100) =>

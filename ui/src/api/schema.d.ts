@@ -3916,6 +3916,13 @@ export interface components {
             en: string;
             "zh-CN": string;
         };
+        Culprit: {
+            /** @description The last line that it printed, or what the worker says of it; cut at 300 bytes. */
+            line?: string;
+            reason?: string;
+            state: string;
+            task: string;
+        };
         DateInterval: {
             /**
              * Format: date-time
@@ -4634,6 +4641,8 @@ export interface components {
             /** @example 42 */
             id: string;
             on_failure: string;
+            /** @description In lists that ask for it. */
+            outline?: components["schemas"]["Outline"];
             /** @description The master that drives it. */
             owner?: string;
             params: {
@@ -4673,6 +4682,11 @@ export interface components {
             state: string;
             /** @description Whose calendar the dates in parameters are of; absent is UTC. */
             timezone?: string;
+            /**
+             * @description What started it. end: the end of another workflow's instance.
+             * @enum {string}
+             */
+            trigger: "manual" | "schedule" | "end" | "webhook" | "backfill" | "child" | "rerun";
             /** Format: int64 */
             version: number;
             worker_group?: string;
@@ -5251,6 +5265,27 @@ export interface components {
             version: string;
             /** Format: int64 */
             weight?: number;
+        };
+        Outline: {
+            /** @description The task that failed or was killed first; absent for none. */
+            culprit?: components["schemas"]["Culprit"];
+            /**
+             * Format: int64
+             * @description Those of them that have ended.
+             */
+            done: number;
+            /** @description It runs for longer than any of those, of three or more. */
+            late: boolean;
+            /**
+             * Format: int64
+             * @description Of the last 20 successes of its workflow; 0 where there is none.
+             */
+            median_ms: number;
+            /**
+             * Format: int64
+             * @description Its tasks that are to run; 0 where the page had too many to count.
+             */
+            tasks: number;
         };
         Param: {
             /** @description Absent: a start must give a value. */
@@ -11187,6 +11222,12 @@ export interface operations {
                 param?: string;
                 /** @description Took longer than this, or runs for longer: 90s 10m 2h. */
                 longer?: string;
+                /** @description What started it. */
+                trigger?: "manual" | "schedule" | "end" | "webhook" | "backfill" | "child" | "rerun";
+                /** @description Only those that run for longer than any of the last 20 successes of their workflow, of three or more. */
+                late?: boolean;
+                /** @description Whether each is to have its outline, too. */
+                outline?: boolean;
                 /** @description Only those whose failure somebody has acknowledged, or only those without. */
                 acknowledged?: "yes" | "no";
             };

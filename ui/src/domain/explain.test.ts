@@ -58,6 +58,7 @@ describe("reasons", () => {
   });
 
   it("name what may be done", () => {
+    expect(remedyOf({ code: "quarantined", text: "" })).toEqual({ verb: "release" });
     expect(remedyOf({ code: "paused", text: "" })).toEqual({ verb: "resume" });
     expect(remedyOf({ code: "retry_wait", text: "", args: { task: "a" } })).toEqual({ verb: "skip", task: "a" });
     expect(remedyOf({ code: "success", text: "" })).toBeUndefined();

@@ -240,7 +240,7 @@ function whatOf({ project, workflow, task }: Record<string, string>): string {
 }
 
 export interface Remedy {
-  verb: "recover" | "resume" | "skip" | "force_success" | "kill";
+  verb: "recover" | "release" | "resume" | "skip" | "force_success" | "kill";
   task?: string;
 }
 
@@ -252,6 +252,8 @@ export function remedyOf(e: Explanation): Remedy | undefined {
       return task === undefined ? { verb: "recover" } : { verb: "force_success", task };
     case "stopped":
       return { verb: "recover" };
+    case "quarantined":
+      return { verb: "release" };
     case "paused":
     case "pausing":
       return task === undefined ? { verb: "resume" } : undefined;

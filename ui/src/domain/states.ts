@@ -98,7 +98,7 @@ export function isTrouble(state: string): boolean {
   return troubled.has(state);
 }
 
-export type InstanceVerb = "pause" | "resume" | "stop" | "recover" | "rerun";
+export type InstanceVerb = "pause" | "resume" | "stop" | "recover" | "rerun" | "release";
 export type TaskVerb = "kill" | "skip" | "force_success" | "rerun";
 
 /** instanceVerbs are what an instance in a state can be asked for, the likeliest first. */
@@ -109,6 +109,8 @@ export function instanceVerbs(state: string): InstanceVerb[] {
       return ["recover", "rerun"];
     case "success":
       return ["rerun"];
+    case "quarantined":
+      return ["release"];
     case "paused":
     case "pausing":
       return ["resume", "stop"];

@@ -18,9 +18,10 @@ import { type Column, lasted } from "../domain/grid/grid";
 import { isLive } from "../domain/states";
 import { useSay, word } from "../i18n";
 import { useNow } from "../live/clock";
+import { triggerOf } from "../parts/trigger";
 import { useSettings } from "../settings";
 import { GridRow } from "./GridRow";
-import { classOf, type Saying, triggerOf } from "./looks";
+import { classOf, type Saying } from "./looks";
 import { spotId } from "./spot";
 import { useBitmaps } from "./useBitmaps";
 

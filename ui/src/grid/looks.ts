@@ -1,7 +1,7 @@
 import { duration } from "../domain/format";
 import { type Column, cellState, type Grid } from "../domain/grid/grid";
 import { lookOf } from "../domain/states";
-import { type Say, type Sentence, word } from "../i18n";
+import { type Say, word } from "../i18n";
 
 // The classes and the words of a cell: made once per state, not once per cell.
 
@@ -45,20 +45,4 @@ export function sayingOf(t: Say): Saying {
     const ms = column.took[row] ?? Number.NaN;
     return Number.isNaN(ms) ? out : out + comma + duration(ms);
   };
-}
-
-const triggers: Record<string, { letter: string; word: Sentence }> = {
-  manual: { letter: "m", word: "grid.manual" },
-  schedule: { letter: "t", word: "grid.schedule" },
-  end: { letter: "e", word: "grid.end" },
-  webhook: { letter: "h", word: "grid.webhook" },
-  backfill: { letter: "b", word: "grid.backfill" },
-  child: { letter: "c", word: "grid.child" },
-  rerun: { letter: "r", word: "grid.rerunOf" },
-};
-
-/** triggerOf is the letter and the word of what started an instance. */
-export function triggerOf(t: Say, trigger: string): { letter: string; word: string } {
-  const known = triggers[trigger];
-  return known ? { letter: known.letter, word: t(known.word) } : { letter: "?", word: trigger };
 }

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { Instance, Task } from "../api/client";
 import { attemptsQuery, explainQuery } from "../api/queries";
 import { isFinalTask } from "../domain/states";
@@ -12,6 +12,8 @@ import { CopyLink } from "../parts/CopyButton";
 import { StateIcon } from "../parts/StateIcon";
 import { Ago } from "../parts/Times";
 import type { Intent } from "../parts/verbs";
+import { useWhyNot } from "../shell/me";
+import { Acknowledging } from "../today/Acknowledge";
 import { Reason, sentence } from "./Why";
 
 interface Props {
@@ -29,6 +31,7 @@ const quiet = new Set(["success"]);
 /** Banner says first what is wrong, why, and where to look; while all goes well it is one line. */
 export function Banner({ instance, tasks, onLog, onShow, onIntent, onCompare }: Props) {
   const { t } = useSay();
+  const held = useWhyNot(instance.project)("operator");
   const [open, setOpen] = useState(false);
   const why = useQuery({ ...explainQuery(instance.id), enabled: !quiet.has(instance.state) });
   if (quiet.has(instance.state)) return null;
@@ -36,6 +39,7 @@ export function Banner({ instance, tasks, onLog, onShow, onIntent, onCompare }: 
   const blocked = tasks.filter((x) => x.state === "upstream_failed").length;
   const bad = instance.state === "failed" || instance.state === "quarantined";
   const done = tasks.filter((x) => isFinalTask(x.state)).length;
+  const seen = bad && <Acknowledging instance={instance} />;
   return (
     <section className={bad ? "banner bad" : "banner"} aria-label={t("explain.title")}>
       {culprit ? (
@@ -48,7 +52,9 @@ export function Banner({ instance, tasks, onLog, onShow, onIntent, onCompare }: 
           onWhy={() => setOpen(!open)}
           onCompare={onCompare}
           open={open}
-        />
+        >
+          {seen}
+        </Culprit>
       ) : (
         <p className="banner-line">
           <span>
@@ -59,12 +65,13 @@ export function Banner({ instance, tasks, onLog, onShow, onIntent, onCompare }: 
               {t("run.why")}
             </Button>
           )}
+          {seen}
         </p>
       )}
       <AcknowledgedBy of={instance.acknowledged} />
       {open && why.data && (
         <ul className="why">
-          <Reason e={why.data} onShow={onShow} onIntent={onIntent} />
+          <Reason e={why.data} onShow={onShow} onIntent={onIntent} held={held} />
         </ul>
       )}
     </section>
@@ -87,9 +94,10 @@ interface CulpritProps {
   onShow: (task: string) => void;
   onWhy: () => void;
   onCompare: (() => void) | undefined;
+  children: ReactNode; // what else can be done about it
 }
 
-function Culprit({ instance, task, blocked, open, onLog, onShow, onWhy, onCompare }: CulpritProps) {
+function Culprit({ instance, task, blocked, open, onLog, onShow, onWhy, onCompare, children }: CulpritProps) {
   const { t } = useSay();
   const attempts = useQuery(attemptsQuery(instance.id, task.name));
   const last = attempts.data?.at(-1);
@@ -134,6 +142,7 @@ function Culprit({ instance, task, blocked, open, onLog, onShow, onWhy, onCompar
             {t("instance.compareLast")}
           </Button>
         )}
+        {children}
         <CopyLink />
       </div>
     </>

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
+import { ActionIcon, Menu, Tooltip } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ChevronLeft, ChevronRight, Ellipsis } from "lucide-react";
@@ -11,9 +11,12 @@ import { useSay } from "../i18n";
 import { useNow } from "../live/clock";
 import { CopyButton } from "../parts/CopyButton";
 import { Crumbs } from "../parts/Crumbs";
+import { Guarded } from "../parts/Guarded";
+import { GuardedItem } from "../parts/GuardedItem";
 import { StateWord } from "../parts/StateIcon";
 import { Moment, Took } from "../parts/Times";
 import { type Intent, verbWord } from "../parts/verbs";
+import { useWhyNot } from "../shell/me";
 
 interface Props {
   instance: Instance;
@@ -25,6 +28,7 @@ interface Props {
 export function InstanceHead({ instance, tasks, onIntent }: Props) {
   const { t } = useSay();
   const i = instance;
+  const why = useWhyNot(i.project)("operator");
   const verbs = instanceVerbs(i.state);
   const around = useQuery(neighboursQuery(i.id));
   const counts = useMemo(() => {
@@ -61,11 +65,15 @@ export function InstanceHead({ instance, tasks, onIntent }: Props) {
           <Progress instance={i} tasks={tasks} median={around.data?.median_ms ?? 0} samples={around.data?.samples ?? 0} />
         )}
         <span className="push acts">
-          {first && <Button onClick={() => onIntent(first)}>{t(verbWord(first))}</Button>}
+          {first && (
+            <Guarded why={why} onClick={() => onIntent(first)}>
+              {t(verbWord(first))}
+            </Guarded>
+          )}
           {second && (
-            <Button variant="default" onClick={() => onIntent(second)}>
+            <Guarded variant="default" why={why} onClick={() => onIntent(second)}>
               {t(verbWord(second))}
-            </Button>
+            </Guarded>
           )}
           {rest.length > 0 && (
             <Menu position="bottom-end" withInitialFocusPlaceholder={false}>
@@ -76,9 +84,9 @@ export function InstanceHead({ instance, tasks, onIntent }: Props) {
               </Menu.Target>
               <Menu.Dropdown>
                 {rest.map((x) => (
-                  <Menu.Item key={x.verb} onClick={() => onIntent(x)}>
+                  <GuardedItem key={x.verb} why={why} onClick={() => onIntent(x)}>
                     {t(verbWord(x))}
-                  </Menu.Item>
+                  </GuardedItem>
                 ))}
               </Menu.Dropdown>
             </Menu>

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, SegmentedControl } from "@mantine/core";
+import { ActionIcon, SegmentedControl } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { X } from "lucide-react";
 import { Suspense } from "react";
@@ -7,10 +7,12 @@ import { hasAbout, taskVerbs } from "../domain/states";
 import { type Sentence, useSay } from "../i18n";
 import { LogPanel } from "../log/LogPanel";
 import { SkeletonRows } from "../parts/ErrorView";
+import { Guarded } from "../parts/Guarded";
 import { piece } from "../parts/piece";
 import { StateWord } from "../parts/StateIcon";
 import { type Intent, verbWord } from "../parts/verbs";
 import { type TaskSearch, taskPanels } from "../search";
+import { useWhyNot } from "../shell/me";
 import { Parameters } from "./Parameters";
 import { Why } from "./Why";
 
@@ -48,6 +50,7 @@ const About = piece(() => import("./about/About").then((m) => m.About));
 /** TaskPanel is one task beside the graph: its log, attempts and values, why it is so, and what can be done. */
 export function TaskPanel({ instance, task, name, attempts, loading, search, set, onShow, onClose, onIntent }: Props) {
   const { t } = useSay();
+  const why = useWhyNot(instance.project)("operator");
   const latest = attempts.at(-1)?.number ?? 0;
   const wanted = Number(search.attempt ?? 0);
   const attempt = attempts.some((a) => a.number === wanted) ? wanted : latest;
@@ -122,7 +125,7 @@ export function TaskPanel({ instance, task, name, attempts, loading, search, set
             ) : panel === "values" ? (
               <Parameters id={instance.id} task={name} />
             ) : (
-              <Why id={instance.id} task={name} state={task?.state ?? ""} onShow={onShow} onIntent={onIntent} />
+              <Why id={instance.id} task={name} state={task?.state ?? ""} onShow={onShow} onIntent={onIntent} held={why} />
             )}
           </div>
         </>
@@ -135,9 +138,9 @@ export function TaskPanel({ instance, task, name, attempts, loading, search, set
       {intents.length > 0 && (
         <div className="task-actions">
           {intents.map((i) => (
-            <Button key={i.verb} variant="default" onClick={() => onIntent(i)}>
+            <Guarded key={i.verb} variant="default" why={why} onClick={() => onIntent(i)}>
               {t(verbWord(i))}
-            </Button>
+            </Guarded>
           ))}
         </div>
       )}

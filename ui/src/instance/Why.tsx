@@ -1,4 +1,3 @@
-import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { Fragment } from "react";
@@ -11,6 +10,7 @@ import { type Say, useSay, word } from "../i18n";
 import { useNow } from "../live/clock";
 import { CopyButton } from "../parts/CopyButton";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
+import { Guarded } from "../parts/Guarded";
 import { Ago } from "../parts/Times";
 import { type Intent, verbWord } from "../parts/verbs";
 import { settings } from "../settings";
@@ -19,6 +19,7 @@ import { settings } from "../settings";
 export interface Doing {
   onShow?: (task: string) => void;
   onIntent?: (intent: Intent) => void;
+  held?: string | undefined; // why the person may not act
 }
 
 interface Props extends Doing {
@@ -68,7 +69,7 @@ export function sentence(t: Say, e: Explanation, now: number): string {
   return t(`why.${said.key}`, { ...said.values, ...more, reason, left });
 }
 
-export function Reason({ e, onShow, onIntent }: { e: Explanation } & Doing) {
+export function Reason({ e, onShow, onIntent, held }: { e: Explanation } & Doing) {
   const { t } = useSay();
   const timed = e.args?.at !== undefined || e.args?.until !== undefined;
   const now = useNow(timed);
@@ -96,14 +97,22 @@ export function Reason({ e, onShow, onIntent }: { e: Explanation } & Doing) {
         </span>
       )}
       {remedy && onIntent && (
-        <Button variant="default" className="remedy" onClick={() => onIntent(remedy)}>
-          {t(verbWord(remedy))}
-        </Button>
+        <span className="remedy">
+          <Guarded variant="default" why={held} onClick={() => onIntent(remedy)}>
+            {t(verbWord(remedy))}
+          </Guarded>
+        </span>
       )}
       {e.causes && e.causes.length > 0 && (
         <ul>
           {e.causes.map((c) => (
-            <Reason key={`${c.code} ${c.args?.task ?? c.text} ${c.args?.instance ?? ""}`} e={c} onShow={onShow} onIntent={onIntent} />
+            <Reason
+              key={`${c.code} ${c.args?.task ?? c.text} ${c.args?.instance ?? ""}`}
+              e={c}
+              onShow={onShow}
+              onIntent={onIntent}
+              held={held}
+            />
           ))}
         </ul>
       )}

@@ -1,4 +1,5 @@
 import { Tabs } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Suspense, useCallback, useMemo, useState } from "react";
@@ -11,6 +12,7 @@ import { useRules } from "../graph/useRules";
 import { type Sentence, useSay } from "../i18n";
 import { Banner } from "../instance/Banner";
 import { EventTable } from "../instance/EventTable";
+import { Failing } from "../instance/Failing";
 import { InstanceHead } from "../instance/InstanceHead";
 import { nodeStates } from "../instance/nodeStates";
 import { Parameters } from "../instance/Parameters";
@@ -22,13 +24,14 @@ import "../instance/view.css";
 import { useLiveInstance, useLiveItems } from "../live/live";
 import { ActionDialog } from "../parts/ActionDialog";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
-import { GanttChart } from "../parts/GanttChart";
 import { useStay } from "../parts/useStay";
 import type { Intent } from "../parts/verbs";
 import { type InstanceSearch, type InstanceTab, instanceTabs } from "../search";
 import { useKeys } from "../shell/keys";
+import { useWhyNot } from "../shell/me";
 
 const Compare = piece(() => import("../instance/Compare").then((m) => m.Compare));
+const GanttChart = piece(() => import("../parts/GanttChart").then((m) => m.GanttChart));
 const Related = piece(() => import("../instance/about/Related").then((m) => m.Related));
 const route = getRouteApi("/p/$project/r/$id");
 const words: Record<InstanceTab, Sentence> = {
@@ -81,6 +84,7 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
   const failed = tasks.find((x) => x.state === "failed") ?? tasks.find((x) => x.state === "killed");
   const around = useQuery(neighboursQuery(id));
   const leave = useNavigate();
+  const held = useWhyNot(instance.project)("operator");
   const keys = useMemo(() => {
     const beside = (to: string | undefined) => {
       if (to) void leave({ to: "/p/$project/r/$id", params: { project: instance.project, id: to }, search: { tab: search.tab } });
@@ -89,7 +93,7 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
       ...Object.fromEntries(instanceTabs.map((x, i) => [String(i + 1), () => void go({ search: (s) => ({ ...s, tab: x }) })])),
       "[": () => beside(around.data?.previous),
       "]": () => beside(around.data?.next),
-      r: () => setIntent({ verb: "rerun" }),
+      r: () => (held === undefined ? setIntent({ verb: "rerun" }) : notifications.show({ id: "held", message: held })),
       e: () => {
         const task = search.task ?? failed?.name;
         if (task !== undefined) void go({ search: (s) => ({ ...s, task, panel: "why" as const }) });
@@ -103,7 +107,7 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
       Escape: () =>
         void go({ search: (s) => ({ ...s, task: undefined, panel: undefined, attempt: undefined, line: undefined, inside: undefined }) }),
     };
-  }, [go, leave, instance.project, around.data, search.task, search.tab, failed?.name]);
+  }, [go, leave, instance.project, around.data, search.task, search.tab, failed?.name, held]);
   useKeys(keys);
   const last = around.data?.last_success;
   const onLog = useCallback(
@@ -122,6 +126,7 @@ function Loaded({ instance, tasks }: { instance: Instance; tasks: Task[] }) {
     <div className="page fill instance">
       {head}
       {banner}
+      <Failing key={id} tasks={tasks} />
       <Unconfirmed id={id} tasks={tasks} />
       <div className="split" data-panel={search.task !== undefined}>
         <Tabs value={tab} onChange={(v) => set({ tab: instanceTabs.find((x) => x === v) })} keepMounted={false} className="tabs">
@@ -244,7 +249,11 @@ function Drawing({ instance, states, search, set, choose }: DrawingProps) {
 function Chart({ instance, ...rest }: { instance: Instance } & Omit<React.ComponentProps<typeof GanttChart>, "needs">) {
   const graph = useQuery(graphQuery(instance.project, instance.workflow, instance.version));
   const needs = useMemo(() => new Map(graph.data?.tasks.map((x) => [x.name, x.needs ?? []])), [graph.data]);
-  return <GanttChart {...rest} needs={needs} />;
+  return (
+    <Suspense fallback={<SkeletonRows />}>
+      <GanttChart {...rest} needs={needs} />
+    </Suspense>
+  );
 }
 
 function History({ id, children }: { id: string; children: (events: InstanceEvent[]) => React.ReactNode }) {

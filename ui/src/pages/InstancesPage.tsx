@@ -5,9 +5,11 @@ import { useCallback, useMemo, useState } from "react";
 import type { Instance } from "../api/client";
 import type { BulkVerb } from "../api/commands";
 import { countsQuery } from "../api/queries";
+import { may, roleIn } from "../domain/rights";
 import { useSay, word } from "../i18n";
 import { BulkBar } from "../instance/list/BulkBar";
 import { BulkDialog, type BulkIntent } from "../instance/list/BulkDialog";
+import { Columns } from "../instance/list/Columns";
 import { type Choice, isChosen, nothing, range, toggle } from "../instance/list/choice";
 import { Export } from "../instance/list/Export";
 import { Filters, spanWords } from "../instance/list/Filters";
@@ -18,9 +20,11 @@ import { useFeed } from "../instance/list/useFeed";
 import { Views } from "../instance/list/Views";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { EndlessInstances } from "../parts/InstanceTable";
+import { triggerOf } from "../parts/trigger";
 import { useStay } from "../parts/useStay";
 import type { InstancesSearch } from "../search";
 import { type Keys, useKeys } from "../shell/keys";
+import { useMe } from "../shell/me";
 
 const route = getRouteApi("/runs");
 
@@ -52,6 +56,14 @@ export function InstancesPage() {
     [choose, chosen, order],
   );
   useKeys(useListKeys({ order, cursor, setCursor, pick, clear: () => choose(nothing) }));
+  const me = useMe();
+  // Of rows of several projects those are asked that may be: the others are named as forbidden.
+  const within = chosen.all
+    ? search.project
+      ? [search.project]
+      : Object.keys(me.roles)
+    : feed.items.filter((i) => chosen.ids.has(i.id)).map((i) => i.project);
+  const why = me.admin || within.some((p) => may(roleIn(me, p), "operator")) ? undefined : t("account.why.operator");
   const verb = (v: BulkVerb, force: boolean) => {
     const rows = chosen.all ? { ...filter, to: filter.to ?? new Date().toISOString() } : feed.items.filter((i) => chosen.ids.has(i.id));
     setIntent({ verb: v, force, rows });
@@ -62,6 +74,7 @@ export function InstancesPage() {
       <div className="title-row">
         <h1>{t("runs.title")}</h1>
         <Export filter={filter} search={search} now={asked.now} />
+        <Columns />
       </div>
       <Views search={search} now={asked.now} />
       <Filters search={search} now={asked.now} onFilter={filterBy} onClear={() => void go({ search: {}, replace: true })} />
@@ -99,6 +112,7 @@ export function InstancesPage() {
           choice={chosen}
           two={pairOf(chosen, feed.items)}
           matching={matching}
+          why={why}
           onAll={() => choose({ ...chosen, all: true })}
           onClear={() => choose(nothing)}
           onVerb={verb}
@@ -171,6 +185,8 @@ function Empty({ search, onFilter }: { search: InstancesSearch; onFilter: (part:
     search.param,
     search.longer === undefined ? undefined : `> ${search.longer}`,
     search.by === undefined ? undefined : t("common.by", { name: search.by }),
+    search.trigger && triggerOf(t, search.trigger).short,
+    search.late && t("instances.late"),
     windowed ? t("instances.window") : span === "any" ? undefined : t(spanWords[span]),
   ].filter((x) => x !== undefined);
   return (

@@ -12,6 +12,8 @@ import { Fires } from "../today/Fires";
 import { Stuck } from "../today/Stuck";
 import "../today/today.css";
 
+/** examples is the project of the product itself: what fails there is meant to. */
+const examples = "examples";
 const going = "running,submitted,serial_wait,pausing,paused,stopping";
 
 export function TodayPage() {
@@ -19,18 +21,22 @@ export function TodayPage() {
   const hour = Math.floor(useNow(false) / 3_600_000) * 3_600_000;
   const from = useMemo(() => new Date(hour - 86_400_000).toISOString(), [hour]);
   const failed = useFailures(from, "no");
-  const running = useInfiniteQuery(instancesQuery({ state: going }, 20));
-  const latest = useInfiniteQuery(instancesQuery({}, 10));
+  const running = useInfiniteQuery(instancesQuery({ state: going, outline: true }, 20));
+  const latest = useInfiniteQuery(instancesQuery({ outline: true }, 10));
   const live = running.data?.pages[0]?.items ?? [];
   const last = latest.data?.pages[0]?.items ?? [];
+  const steps = latest.isSuccess && failed.isSuccess && <FirstSteps latest={last} failed={failed.items?.at(-1)} />;
+  // Once work of one's own has failed, that is what the page is for.
+  const troubled = failed.items?.some((i) => i.project !== examples);
   return (
     <div className="page">
       <div className="title-row">
         <h1>{t("today.title")}</h1>
         <ClusterLine />
       </div>
-      {latest.isSuccess && failed.isSuccess && <FirstSteps latest={last} failed={failed.items?.at(-1)} />}
+      {!troubled && steps}
       <Failures from={from} />
+      {troubled && steps}
       <Stuck />
       <section>
         <h2>{t("today.running")}</h2>

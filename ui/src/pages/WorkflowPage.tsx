@@ -180,7 +180,7 @@ function Drawing({ project, workflow, version }: Of & { version: number }) {
 
 function Instances({ project, workflow }: Of) {
   const { t } = useSay();
-  const list = useInfiniteQuery(instancesQuery({ project, workflow }, 50));
+  const list = useInfiniteQuery(instancesQuery({ project, workflow, outline: true }, 50));
   const items = list.data?.pages.flatMap((p) => p.items) ?? [];
   if (list.isError) return <ErrorView error={list.error} retry={() => void list.refetch()} />;
   if (list.isPending) return <SkeletonRows />;

@@ -3,10 +3,11 @@ import { notifications } from "@mantine/notifications";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ApiError, type Instance, type Preview } from "../api/client";
-import { send } from "../api/commands";
-import { previewQuery, type RerunScope } from "../api/queries";
+import { release, send } from "../api/commands";
+import { type PreviewedVerb, previewQuery, type RerunScope } from "../api/queries";
 import { type Sentence, useSay, word } from "../i18n";
 import { ErrorView, SkeletonRows } from "./ErrorView";
+import { FormError } from "./FormError";
 import { Modal } from "./layers";
 import { RerunForm } from "./RerunForm";
 import { StateIcon } from "./StateIcon";
@@ -51,7 +52,55 @@ export function ActionDialog({ instance, intent, onClose }: Props) {
   );
 }
 
-function Body({ instance, intent, onClose }: { instance: Instance; intent: Intent; onClose: () => void }) {
+interface BodyProps {
+  instance: Instance;
+  intent: Intent;
+  onClose: () => void;
+}
+
+function Body({ instance, intent: { verb, ...rest }, onClose }: BodyProps) {
+  return verb === "release" ? (
+    <Release instance={instance} onClose={onClose} />
+  ) : (
+    <Previewed instance={instance} intent={{ verb, ...rest }} onClose={onClose} />
+  );
+}
+
+/** useDone is what follows on an answer: the dialog closes, the page is told and reads anew. */
+function useDone(instance: Instance, verb: string, onClose: () => void) {
+  const { t } = useSay();
+  const client = useQueryClient();
+  return () => {
+    onClose();
+    notifications.show({ message: t("act.done", { verb }), autoClose: 3000, withCloseButton: false });
+    void client.invalidateQueries({ queryKey: ["instance", instance.id] });
+  };
+}
+
+/** Release says what set the instance aside, and lets it go on. */
+function Release({ instance, onClose }: Omit<BodyProps, "intent">) {
+  const { t } = useSay();
+  const verb = t("act.release");
+  const act = useMutation({ mutationFn: () => release(instance.id), onSuccess: useDone(instance, verb, onClose) });
+  return (
+    <div className="stack">
+      <p>{t("act.releaseAbout")}</p>
+      <FormError error={act.error} />
+      <div className="dialog-end">
+        <Button variant="default" onClick={onClose}>
+          {t("common.cancel")}
+        </Button>
+        <Button loading={act.isPending} onClick={() => act.mutate()}>
+          {verb}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+type PreviewedProps = BodyProps & { intent: { verb: PreviewedVerb } };
+
+function Previewed({ instance, intent, onClose }: PreviewedProps) {
   const { t } = useSay();
   const [anew, setAnew] = useState(false);
   const ofAll = intent.verb === "rerun" && intent.task === undefined;
@@ -74,25 +123,21 @@ const scopes: { value: RerunScope; word: Sentence }[] = [
 ];
 
 /** InPlace asks for a verb with the token of the list that the person looks at. */
-function InPlace({ instance, intent, onClose }: { instance: Instance; intent: Intent; onClose: () => void }) {
+function InPlace({ instance, intent, onClose }: PreviewedProps) {
   const { t } = useSay();
   const id = instance.id;
-  const client = useQueryClient();
   const [scope, setScope] = useState(intent.scope);
   // Once it is asked for, the news of it must not bring a list of what it would do now.
   const [asked, setAsked] = useState(false);
   const preview = useQuery({ ...previewQuery(id, intent.verb, intent.task, scope), enabled: !asked });
   const verb = t(verbWord(intent));
+  const done = useDone(instance, verb, onClose);
   const act = useMutation({
     onMutate: () => setAsked(true),
     // A stop must not lose a race against an instance that moves all the time: asked again, it is sent as it is.
     mutationFn: (refused: boolean) =>
       send({ id, ...intent, scope, preview: refused && intent.verb === "stop" ? undefined : preview.data?.token }),
-    onSuccess: () => {
-      onClose();
-      notifications.show({ message: t("act.done", { verb }), autoClose: 3000, withCloseButton: false });
-      void client.invalidateQueries({ queryKey: ["instance", id] });
-    },
+    onSuccess: done,
     onError: (error) => {
       setAsked(false);
       if (isStale(error)) void preview.refetch();

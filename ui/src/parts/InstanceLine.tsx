@@ -24,7 +24,7 @@ export function InstanceLine({ i, acts, children }: Props) {
   const why = useQuery({ ...explainQuery(i.id), staleTime: 60_000 });
   const cause = why.data && rootCauses(why.data)[0];
   return (
-    <li>
+    <li data-failed={i.id}>
       <Link to="/p/$project/r/$id" params={{ project: i.project, id: i.id }}>
         <StateIcon state={i.state} size={18} label={word(t, "state", i.state)} />
         <span className="trouble-what">

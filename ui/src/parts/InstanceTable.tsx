@@ -3,16 +3,20 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { memo, useEffect, useLayoutEffect, useMemo, useRef } from "react";
 import type { Instance } from "../api/client";
 import { dayOf, duration, millis, moment, shortMomentOn, type Zone } from "../domain/format";
+import { type Column, columnWords } from "../domain/instanceColumns";
 import { isLive, lookOf } from "../domain/states";
 import { type Say, useSay, word } from "../i18n";
 import { useNow } from "../live/clock";
+import { plain } from "../log/ansi";
 import { useSettings } from "../settings";
 import { StateIcon } from "./StateIcon";
 import { Took } from "./Times";
+import { triggerOf } from "./trigger";
+import { useColumns } from "./useColumns";
 
 interface RowProps {
   i: Instance;
-  showProject: boolean;
+  shown: Shown;
   say: RowWords;
   /** Where it stands in a list of which only the rows in sight are drawn. */
   top?: number;
@@ -20,6 +24,8 @@ interface RowProps {
   chosen?: boolean;
   onToggle?: Picking["onToggle"];
 }
+
+type Shown = ReturnType<typeof useColumns>["shown"];
 
 /** RowWords is what all rows need to write their times and words: asked for once per table, not per row. */
 interface RowWords {
@@ -39,7 +45,7 @@ function useRowWords(): RowWords {
  * InstanceRow is one instance wherever instances are listed. A long list gives a row that left the sight to
  * one that comes, so that scrolling changes words in elements that are there, and makes none.
  */
-const InstanceRow = memo(function InstanceRow({ i, showProject, say, top, index, chosen = false, onToggle }: RowProps) {
+const InstanceRow = memo(function InstanceRow({ i, shown, say, top, index, chosen = false, onToggle }: RowProps) {
   const { t, zone, today } = say;
   const style = useMemo(() => (top === undefined ? undefined : { transform: `translateY(${top}px)` }), [top]);
   const row = useRef<HTMLDivElement>(null);
@@ -51,8 +57,18 @@ const InstanceRow = memo(function InstanceRow({ i, showProject, say, top, index,
     const at = document.activeElement;
     if (at instanceof HTMLElement && row.current?.contains(at)) at.blur();
   }, [i.id]);
-  const created = millis(i.created_at);
   const live = isLive(i.state);
+  const why = whyOf(t, i);
+  const time = (at: string | undefined) => {
+    const ms = millis(at);
+    return (
+      ms !== undefined && (
+        <time dateTime={at} title={moment(ms, zone)}>
+          {shortMomentOn(ms, today, zone)}
+        </time>
+      )
+    );
+  };
   return (
     <div className={chosen ? "tr chosen" : "tr"} role="row" aria-rowindex={index} style={style} data-instance={i.id} ref={row}>
       {onToggle && (
@@ -77,33 +93,55 @@ const InstanceRow = memo(function InstanceRow({ i, showProject, say, top, index,
           {i.workflow}
         </Link>
       </span>
-      <span role="cell" className="c-id mono num">
-        {i.id}
-      </span>
-      {showProject && (
+      {shown.has("id") && (
+        <span role="cell" className="c-id mono num">
+          {i.id}
+        </span>
+      )}
+      {shown.has("project") && (
         <span role="cell" className="c-project faint">
           {i.project}
         </span>
       )}
-      <span role="cell" className="c-time num">
-        {created !== undefined && (
-          <time dateTime={i.created_at} title={moment(created, zone)}>
-            {shortMomentOn(created, today, zone)}
-          </time>
-        )}
-      </span>
+      {shown.has("fire") && (
+        <span role="cell" className="c-fire num">
+          {time(i.schedule_time)}
+        </span>
+      )}
+      {shown.has("created") && (
+        <span role="cell" className="c-time num">
+          {time(i.created_at)}
+        </span>
+      )}
       <span role="cell" className="c-took num">
         {live ? <Took from={i.started_at} to={i.finished_at} live /> : spent(i)}
+        <Against i={i} t={t} />
       </span>
-      <span role="cell" className="c-version num faint">
-        {t("common.version", { n: i.version })}
-      </span>
-      <span role="cell" className="c-reason faint">
-        {i.reason ? word(t, "reason", i.reason) : ""}
-      </span>
-      <span role="cell" className="c-by faint">
-        {i.created_by}
-      </span>
+      {shown.has("trigger") && (
+        <span role="cell" className="c-trigger faint">
+          {triggerOf(t, i.trigger).short}
+        </span>
+      )}
+      {shown.has("done") && (
+        <span role="cell" className="c-done num">
+          {i.outline && i.outline.tasks > 0 ? `${i.outline.done}/${i.outline.tasks}` : "–"}
+        </span>
+      )}
+      {shown.has("version") && (
+        <span role="cell" className="c-version num faint">
+          {t("common.version", { n: i.version })}
+        </span>
+      )}
+      {shown.has("reason") && (
+        <span role="cell" className={i.outline?.late ? "c-reason warning" : "c-reason faint"} title={why}>
+          {why}
+        </span>
+      )}
+      {shown.has("by") && (
+        <span role="cell" className="c-by faint">
+          {i.created_by}
+        </span>
+      )}
     </div>
   );
 });
@@ -114,8 +152,30 @@ function spent(i: Instance): string {
   return from === undefined || to === undefined ? "–" : duration(Math.max(0, to - from));
 }
 
-function Head({ showProject, picking = false }: { showProject: boolean; picking?: boolean }) {
+/** whyOf is what a row says of its state: what failed first and its last line, that it is late, or the reason of its end. */
+function whyOf(t: Say, i: Instance): string {
+  const culprit = i.outline?.culprit;
+  if (culprit) return `${culprit.task}: ${culprit.line ? plain(culprit.line) : word(t, "reason", culprit.reason ?? culprit.state)}`;
+  if (i.outline?.late) return t("instances.late");
+  return i.reason ? word(t, "reason", i.reason) : "";
+}
+
+/** Against is how long it took beside the median of its workflow, which is the middle of the bar. */
+function Against({ i, t }: { i: Instance; t: Say }) {
+  const median = i.outline?.median_ms ?? 0;
+  const [from, to] = [millis(i.started_at), millis(i.finished_at)];
+  if (median === 0 || from === undefined || to === undefined) return null;
+  const part = Math.min(1, (to - from) / median / 2);
+  return (
+    <span className="against" title={t("instances.median", { took: duration(median) })}>
+      <span style={{ width: `${part * 100}%` }} />
+    </span>
+  );
+}
+
+function Head({ shown }: { shown: Shown }) {
   const { t } = useSay();
+  const own = (name: Column, className: string) => shown.has(name) && column(t(columnWords[name]), className);
   const column = (name: string, className: string) => (
     <span role="columnheader" className={className}>
       {name}
@@ -123,16 +183,19 @@ function Head({ showProject, picking = false }: { showProject: boolean; picking?
   );
   return (
     <div className="tr th" role="row">
-      {picking && column("", "c-pick")}
+      {shown.has("pick") && column("", "c-pick")}
       {column(t("runs.state"), "c-state")}
       {column(t("runs.workflow"), "c-name")}
-      {column(t("runs.id"), "c-id num")}
-      {showProject && column(t("runs.project"), "c-project")}
-      {column(t("runs.created"), "c-time num")}
+      {own("id", "c-id num")}
+      {own("project", "c-project")}
+      {own("fire", "c-fire num")}
+      {own("created", "c-time num")}
       {column(t("runs.duration"), "c-took num")}
-      {column(t("runs.version"), "c-version num")}
-      {column(t("runs.reason"), "c-reason")}
-      {column(t("runs.by"), "c-by")}
+      {own("trigger", "c-trigger")}
+      {own("done", "c-done num")}
+      {own("version", "c-version num")}
+      {own("reason", "c-reason")}
+      {own("by", "c-by")}
     </div>
   );
 }
@@ -140,14 +203,16 @@ function Head({ showProject, picking = false }: { showProject: boolean; picking?
 /** InstanceTable draws few instances, all of them. */
 export function InstanceTable({ items, label, showProject = true }: { items: Instance[]; label: string; showProject?: boolean }) {
   const say = useRowWords();
+  const table = useRef<HTMLDivElement>(null);
+  const { shown, style } = useColumns(table, showProject, false);
   return (
-    <div className={showProject ? "table instances" : "table instances no-project"} role="table" aria-label={label}>
+    <div className="table instances" style={style} role="table" aria-label={label} ref={table}>
       <div role="rowgroup">
-        <Head showProject={showProject} />
+        <Head shown={shown} />
       </div>
       <div role="rowgroup">
         {items.map((i) => (
-          <InstanceRow key={i.id} i={i} showProject={showProject} say={say} />
+          <InstanceRow key={i.id} i={i} shown={shown} say={say} />
         ))}
       </div>
     </div>
@@ -180,6 +245,7 @@ export function EndlessInstances({ items, label, more, loading, onMore, picking,
   const say = useRowWords();
   const scroller = useRef<HTMLDivElement>(null);
   const size = density === "comfortable" ? 40 : 32;
+  const { shown, style } = useColumns(scroller, true, picking !== undefined);
   const rows = useVirtualizer({ count: items.length, getScrollElement: () => scroller.current, estimateSize: () => size, overscan: 8 });
   const drawn = rows.getVirtualItems();
   const first = drawn[0]?.index ?? 0;
@@ -209,6 +275,7 @@ export function EndlessInstances({ items, label, more, loading, onMore, picking,
   return (
     <div
       className={picking ? "table instances endless picking" : "table instances endless"}
+      style={style}
       role="table"
       aria-label={label}
       aria-rowcount={more ? -1 : items.length + 1}
@@ -216,7 +283,7 @@ export function EndlessInstances({ items, label, more, loading, onMore, picking,
       tabIndex={0}
     >
       <div role="rowgroup" className="sticky">
-        <Head showProject picking={picking !== undefined} />
+        <Head shown={shown} />
       </div>
       <div role="rowgroup" className="rows" style={{ height: rows.getTotalSize() }}>
         {drawn.map((v) => {
@@ -226,7 +293,7 @@ export function EndlessInstances({ items, label, more, loading, onMore, picking,
               <InstanceRow
                 key={v.index % slots.current}
                 i={i}
-                showProject
+                shown={shown}
                 say={say}
                 top={v.start}
                 index={v.index + 2}

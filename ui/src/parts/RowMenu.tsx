@@ -1,6 +1,6 @@
 import { ActionIcon, Menu } from "@mantine/core";
 import { Ellipsis } from "lucide-react";
-import "./guarded.css";
+import { GuardedItem } from "./GuardedItem";
 
 export interface RowAction {
   label: string;
@@ -8,7 +8,7 @@ export interface RowAction {
   why?: string; // why it may not be done
 }
 
-/** RowMenu holds what can be done with a row. What may not be done stays there, with its reason. */
+/** RowMenu holds what can be done with a row. */
 export function RowMenu({ label, actions }: { label: string; actions: RowAction[] }) {
   return (
     <Menu position="bottom-end" width={240}>
@@ -18,18 +18,11 @@ export function RowMenu({ label, actions }: { label: string; actions: RowAction[
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        {actions.map((a) =>
-          a.why === undefined ? (
-            <Menu.Item key={a.label} onClick={a.run}>
-              {a.label}
-            </Menu.Item>
-          ) : (
-            <Menu.Item key={a.label} aria-disabled="true" className="guarded" closeMenuOnClick={false}>
-              {a.label}
-              <span className="why">{a.why}</span>
-            </Menu.Item>
-          ),
-        )}
+        {actions.map((a) => (
+          <GuardedItem key={a.label} why={a.why} onClick={a.run}>
+            {a.label}
+          </GuardedItem>
+        ))}
       </Menu.Dropdown>
     </Menu>
   );

@@ -3,7 +3,7 @@ import type { Sentence } from "../i18n";
 
 /** Intent is what a person is about to ask of an instance, or of one of its tasks. */
 export interface Intent {
-  verb: PreviewedVerb;
+  verb: PreviewedVerb | "release"; // a release moves no task: there is nothing to show first
   task?: string;
   scope?: RerunScope;
 }

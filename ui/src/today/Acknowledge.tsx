@@ -1,16 +1,20 @@
 import { Button, Textarea } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import type { FormEvent } from "react";
+import { type FormEvent, useState } from "react";
 import type { Instance } from "../api/client";
 import { acknowledge, unacknowledge } from "../api/commands";
 import { useSay } from "../i18n";
 import { FormError } from "../parts/FormError";
+import { Guarded } from "../parts/Guarded";
 import { Modal } from "../parts/layers";
 import { told } from "../parts/told";
+import { useWhyNot } from "../shell/me";
 
 function useAgain(): () => Promise<void> {
   const client = useQueryClient();
-  return () => client.invalidateQueries({ queryKey: ["instances"] });
+  return async () => {
+    await Promise.all([client.invalidateQueries({ queryKey: ["instances"] }), client.invalidateQueries({ queryKey: ["instance"] })]);
+  };
 }
 
 /** useUnacknowledge takes an acknowledgement back; what it undoes can be done again, so nobody is asked. */
@@ -23,6 +27,22 @@ export function useUnacknowledge() {
     onError: (error) => told(error.message),
     onSettled: again,
   });
+}
+
+/** Acknowledging is the button of one failure: seen, or not seen after all. */
+export function Acknowledging({ instance }: { instance: Instance }) {
+  const { t } = useSay();
+  const why = useWhyNot(instance.project)("operator");
+  const [asked, ask] = useState(false);
+  const takeBack = useUnacknowledge();
+  return (
+    <>
+      <Guarded variant="default" why={why} onClick={() => (instance.acknowledged ? takeBack.mutate(instance) : ask(true))}>
+        {t(instance.acknowledged ? "today.unacknowledge" : "today.acknowledge")}
+      </Guarded>
+      <AcknowledgeDialog instance={asked ? instance : undefined} onClose={() => ask(false)} />
+    </>
+  );
 }
 
 /** AcknowledgeDialog says what an acknowledgement does, and takes a note along. */

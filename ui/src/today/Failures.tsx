@@ -8,16 +8,16 @@ import { Failed } from "./Failed";
 
 const route = getRouteApi("/");
 
-/** shown is how many failures stand on Today; the list of instances has the rest. */
-const shown = 20;
+/** read is how many failures are looked at: those alike are one line on Today. */
+const read = 50;
 
 /** useFailures are failures since a moment that somebody has acknowledged, or nobody. */
 export function useFailures(from: string, acknowledged: "yes" | "no", enabled = true) {
-  const list = useInfiniteQuery({ ...instancesQuery({ state: "failed,quarantined", from, acknowledged }, shown), enabled });
-  const items = list.data?.pages.flatMap((p) => p.items).slice(0, shown);
+  const list = useInfiniteQuery({ ...instancesQuery({ state: "failed,quarantined", from, acknowledged, outline: true }, read), enabled });
+  const items = list.data?.pages.flatMap((p) => p.items).slice(0, read);
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
   // A page may be short, even empty, with more behind it: the server looks into a bounded number of rows for each.
-  const short = items !== undefined && items.length < shown && hasNextPage && !isFetchingNextPage && !list.isError;
+  const short = items !== undefined && items.length < read && hasNextPage && !isFetchingNextPage && !list.isError;
   useEffect(() => {
     if (short) void fetchNextPage();
   }, [short, fetchNextPage]);

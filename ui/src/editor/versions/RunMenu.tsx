@@ -1,18 +1,17 @@
 import { Button, Menu } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { ChevronDown, Play } from "lucide-react";
 import { useState } from "react";
-import { projectsQuery } from "../../api/queries";
 import { useSay } from "../../i18n";
+import { Guarded } from "../../parts/Guarded";
 import { StartDialog, type StartFrom } from "../../parts/StartDialog";
 import { useStay } from "../../parts/useStay";
+import { useWhyNot } from "../../shell/me";
 import { useDoc, useDocument } from "../context";
 import type { Origin } from "../origin";
 import { useDirty, useSaved, useSaving } from "./context";
 
 const route = getRouteApi("/p/$project/w/$workflow/edit");
-const runners = new Set(["operator", "editor", "owner", "admin"]);
 
 /** RunMenu starts the workflow as it stands on the page: unsaved text becomes a version first, since what ran must stay readable. */
 export function RunMenu({ origin }: { origin: Origin }) {
@@ -21,14 +20,12 @@ export function RunMenu({ origin }: { origin: Origin }) {
   const saving = useSaving();
   const dirty = useDirty();
   const go = useStay(route.useNavigate());
-  const projects = useQuery(projectsQuery);
-  const role = projects.data?.find((p) => p.name === origin.project)?.role;
+  const why = useWhyNot(origin.project)("operator");
   const chosen = useDoc((s) => s.history.selection.tasks);
   const published = useSaved((s) => s.published);
   const version = useSaved((s) => s.version);
   const draft = useSaved((s) => s.draft !== undefined);
   const [asked, setAsked] = useState<{ version: number; from?: StartFrom }>();
-  const refused = role !== undefined && !runners.has(role);
   const unsaved = dirty || draft || version === 0;
   const ask = async (scope?: StartFrom["scope"]) => {
     const from = scope && { tasks: [...chosen], scope };
@@ -36,6 +33,13 @@ export function RunMenu({ origin }: { origin: Origin }) {
     if (made !== undefined) setAsked({ version: made, from });
   };
   const none = chosen.length === 0 ? t("editor.runChoose") : undefined;
+  if (why !== undefined) {
+    return (
+      <Guarded variant="default" why={why} leftSection={<Play size={13} />}>
+        {t("editor.run")}
+      </Guarded>
+    );
+  }
   return (
     <>
       <Menu position="bottom-end">
@@ -44,8 +48,6 @@ export function RunMenu({ origin }: { origin: Origin }) {
             variant="default"
             leftSection={<Play size={13} />}
             rightSection={<ChevronDown size={13} />}
-            disabled={refused}
-            title={refused ? t("editor.noRightRun", { role: role ?? "" }) : undefined}
             onMouseDown={() => doc.seal()}
           >
             {t("editor.run")}

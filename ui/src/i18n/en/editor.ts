@@ -64,7 +64,6 @@ export const editor = {
   "editor.runTo": "Up to the chosen tasks…",
   "editor.runChoose": "Choose a task first",
   "editor.runSaves": "Unsaved text is saved first, as version {{version}}, not published.",
-  "editor.noRightRun": "Your role here is {{role}}: an owner of the project can make you an operator.",
   "editor.runStrip": "Instance {{id}}: {{done}} of {{all}} tasks done",
   "editor.openRun": "Open the instance",
   "editor.closeRun": "Hide the states",

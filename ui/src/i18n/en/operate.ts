@@ -1,5 +1,7 @@
 // What people on call do: acknowledge, compare with the usual, look after what is shared.
 export const operate = {
+  "today.alike_one": "{{count}} more of {{workflow}} failed by the same task",
+  "today.alike_other": "{{count}} more of {{workflow}} failed by the same task",
   "today.acknowledge": "Acknowledge",
   "today.acknowledgeTitle": "Acknowledge {{workflow}} {{id}}",
   "today.acknowledgeAbout": "It leaves this list for everybody, with your name. If it is recovered and fails again, it comes back.",

@@ -65,7 +65,6 @@ export const editor: Record<keyof typeof en, string> = {
   "editor.runTo": "运行到所选任务…",
   "editor.runChoose": "请先选择任务",
   "editor.runSaves": "未保存的文本会先保存为版本 {{version}}（不发布）。",
-  "editor.noRightRun": "您在此的角色是 {{role}}：项目所有者可以将您设为操作员。",
   "editor.runStrip": "实例 {{id}}：已完成 {{done}}/{{all}} 个任务",
   "editor.openRun": "打开实例",
   "editor.closeRun": "隐藏状态",

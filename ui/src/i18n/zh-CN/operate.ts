@@ -1,6 +1,8 @@
 import type { operate as en } from "../en/operate";
 
 export const operate: Record<keyof typeof en, string> = {
+  "today.alike_one": "{{workflow}} 还有 {{count}} 个实例因同一任务失败",
+  "today.alike_other": "{{workflow}} 还有 {{count}} 个实例因同一任务失败",
   "today.acknowledge": "认领",
   "today.acknowledgeTitle": "认领 {{workflow}} {{id}}",
   "today.acknowledgeAbout": "它会从所有人的这个列表中移除，并记下你的名字。如果恢复后再次失败，会重新出现。",

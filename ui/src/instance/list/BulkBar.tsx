@@ -4,6 +4,8 @@ import { Ellipsis } from "lucide-react";
 import type { Instance } from "../../api/client";
 import type { BulkVerb } from "../../api/commands";
 import { useSay } from "../../i18n";
+import { Guarded } from "../../parts/Guarded";
+import { GuardedItem } from "../../parts/GuardedItem";
 import { bulkWord } from "./BulkDialog";
 import type { Choice } from "./choice";
 
@@ -11,6 +13,7 @@ interface Props {
   choice: Choice;
   two?: readonly [Instance, Instance] | undefined; // where just two rows are chosen: they can be compared
   matching: string; // how many the filter matches, as far as is known
+  why: string | undefined; // why nothing may be asked of them
   onAll: () => void;
   onClear: () => void;
   onVerb: (verb: BulkVerb, force: boolean) => void;
@@ -28,7 +31,7 @@ const rest: { verb: BulkVerb; force: boolean }[] = [
 ];
 
 /** BulkBar stands below the list while rows are chosen. */
-export function BulkBar({ choice, two, matching, onAll, onClear, onVerb }: Props) {
+export function BulkBar({ choice, two, matching, why, onAll, onClear, onVerb }: Props) {
   const { t } = useSay();
   return (
     <section className="bulk-bar" aria-label={t("instances.chosenBar")}>
@@ -42,9 +45,9 @@ export function BulkBar({ choice, two, matching, onAll, onClear, onVerb }: Props
       )}
       <span className="push acts">
         {first.map((v) => (
-          <Button key={v.verb} variant="default" onClick={() => onVerb(v.verb, v.force)}>
+          <Guarded key={v.verb} variant="default" why={why} onClick={() => onVerb(v.verb, v.force)}>
             {t(bulkWord(v))}
-          </Button>
+          </Guarded>
         ))}
         {two && (
           <Button
@@ -69,9 +72,9 @@ export function BulkBar({ choice, two, matching, onAll, onClear, onVerb }: Props
           </Menu.Target>
           <Menu.Dropdown>
             {rest.map((v) => (
-              <Menu.Item key={t(bulkWord(v))} onClick={() => onVerb(v.verb, v.force)}>
+              <GuardedItem key={t(bulkWord(v))} why={why} onClick={() => onVerb(v.verb, v.force)}>
                 {t(bulkWord(v))}
-              </Menu.Item>
+              </GuardedItem>
             ))}
           </Menu.Dropdown>
         </Menu>

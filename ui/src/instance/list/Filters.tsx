@@ -6,7 +6,8 @@ import { instanceStates } from "../../domain/states";
 import { useSay, word } from "../../i18n";
 import { FilterText } from "../../parts/FilterText";
 import { StateIcon } from "../../parts/StateIcon";
-import { type InstancesSearch, spans } from "../../search";
+import { triggerOf } from "../../parts/trigger";
+import { type InstancesSearch, spans, triggers } from "../../search";
 import { useSettings } from "../../settings";
 import { defaultSpan, scopeOf } from "./filter";
 
@@ -100,6 +101,22 @@ export function Filters({ search, now, onFilter, onClear }: Props) {
         clearable
         clearButtonProps={clear}
       />
+      <Select
+        className="narrow"
+        aria-label={t("runs.trigger")}
+        placeholder={t("runs.trigger")}
+        data={triggers.map((x) => ({ value: x, label: triggerOf(t, x).short }))}
+        value={search.trigger ?? null}
+        onChange={(v) => onFilter({ trigger: triggers.find((x) => x === v) })}
+        clearable
+        clearButtonProps={clear}
+      />
+      {search.late && (
+        <span className="chip">
+          {t("instances.late")}
+          <CloseButton size={22} aria-label={t("instances.clearLate")} onClick={() => onFilter({ late: undefined })} />
+        </span>
+      )}
       {search.by !== undefined && (
         <span className="chip">
           {t("common.by", { name: search.by })}

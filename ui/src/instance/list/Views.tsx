@@ -21,6 +21,7 @@ function views(me: string): View[] {
     { name: "instances.viewFailed", search: { st: "failed" }, states: ["failed"] },
     { name: "instances.viewRunning", search: { st: running.join(","), span: "any" }, states: running },
     { name: "instances.viewWaiting", search: { st: waiting.join(","), span: "any" }, states: waiting },
+    { name: "instances.viewLate", search: { st: "running", span: "any", late: "1" } },
     { name: "instances.viewMine", search: { by: me } },
     { name: "instances.viewAll", search: { span: "any" as const } },
   ];
@@ -34,7 +35,7 @@ export function Views({ search, now }: { search: InstancesSearch; now: number })
   const day = useQuery(countsQuery(scopeOf({ project, workflow }, now)));
   const ever = useQuery(countsQuery(scopeOf({ project, workflow, span: "any" }, now)));
   const same = (v: View) => {
-    const plain = ({ st, span, from, to, v: version, by, param, longer }: InstancesSearch) =>
+    const plain = ({ st, span, from, to, v: version, by, param, longer, trigger, late }: InstancesSearch) =>
       JSON.stringify([
         st ?? "",
         span === "24h" ? "" : (span ?? ""),
@@ -44,6 +45,8 @@ export function Views({ search, now }: { search: InstancesSearch; now: number })
         by ?? "",
         param ?? "",
         longer ?? "",
+        trigger ?? "",
+        late ?? "",
       ]);
     return plain(v.search) === plain(search);
   };

@@ -29,12 +29,14 @@ export function filterOf(search: InstancesSearch, now: number): InstanceFilter {
     by: search.by,
     param: search.param,
     longer: search.longer,
+    trigger: search.trigger,
+    late: search.late === "1" ? true : undefined,
   };
 }
 
 /** narrows says that the filter looks into the rows: counts and histogram then show more than the list. */
 export function narrows(search: InstancesSearch): boolean {
-  return [search.v, search.by, search.param, search.longer].some((x) => x !== undefined);
+  return [search.v, search.by, search.param, search.longer, search.trigger, search.late].some((x) => x !== undefined);
 }
 
 /** absolute is the same view with fixed times, for a link that shows the same rows tomorrow. */

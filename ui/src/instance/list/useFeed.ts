@@ -24,7 +24,7 @@ export interface Feed {
 export function useFeed(filter: InstanceFilter, epoch: number, renew: () => void): Feed {
   const list = useInfiniteQuery({
     queryKey: ["feed", filter, epoch],
-    queryFn: ({ pageParam, signal }) => readInstances(filter, pageParam || undefined, pageSize, signal),
+    queryFn: ({ pageParam, signal }) => readInstances({ ...filter, outline: true }, pageParam || undefined, pageSize, signal),
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor || undefined,
     staleTime: Number.POSITIVE_INFINITY,
