@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { becomes, finished, signInByCall } from "../steps.mjs";
 
 const daily = `name: daily
@@ -206,7 +207,7 @@ export const journeys = {
   },
 
   "25c: a signed call fires a schedule; what its body gives is kept through the form": async ({ server, visit, check }) => {
-    const page = await ready(server, visit, { refused: [422] });
+    const page = await ready(server, visit, { refused: [422], permissions: ["clipboard-read", "clipboard-write"] });
     await page.getByRole("button", { name: "New schedule" }).click();
     const form = page.getByRole("dialog");
     await pick(page, form, "Workflow", "daily");
@@ -224,6 +225,22 @@ export const journeys = {
     await row.getByText("by a signed call").waitFor();
     const made = await server.api("GET", "/projects/shop/workflows/daily/schedules/released");
     assert.deepEqual(made.webhook, { secret: "ci", params: { table: "release.table" } });
+    await becomes(() => row.locator(".c-next").textContent(), /^–$/);
+
+    // Its page says what fires it, and gives the call away as a shell can make it: that starts an instance.
+    await row.getByRole("link", { name: "released" }).click();
+    await page.getByText("It fires when a signed call comes.").waitFor();
+    await page.getByText("It fires by calls of").waitFor();
+    assert.equal(await page.getByText(/never fires again/).count(), 0);
+    assert.equal(await page.getByText("If no master was there when it was due").count(), 0);
+    await clean(page, check, "a schedule that calls fire");
+    await page.getByRole("button", { name: "Copy a call for a shell, with curl" }).click();
+    const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+    await becomes(clipboard, /^# SECRET is the value of the secret ci\n/);
+    const lines = await clipboard();
+    const called = JSON.parse(execFileSync("sh", ["-c", lines], { env: { ...process.env, SECRET: "spoken by nobody" }, encoding: "utf8" }));
+    assert.equal(called.state, "fired");
+    await finished(server, called.instance_id);
 
     await page.goto(`${server.url}/p/shop/w/daily/s/released?do=edit`);
     const edit = page.getByRole("dialog");

@@ -6,6 +6,7 @@ import { useSay } from "../i18n";
 import { SkeletonRows } from "../parts/ErrorView";
 import { StateIcon } from "../parts/StateIcon";
 import { useSettings } from "../settings";
+import { CallAddress } from "./CallAddress";
 
 interface Props {
   preview: components["schemas"]["SchedulePreview"] | undefined;
@@ -13,10 +14,11 @@ interface Props {
   failed: boolean;
   kind: Kind;
   id: string | undefined; // of a schedule that is there already
+  secret: string; // that signs its calls
 }
 
 /** NextFires is what the server makes of a schedule: in words, and as its next fires. */
-export function NextFires({ preview, pending, failed, kind, id }: Props) {
+export function NextFires({ preview, pending, failed, kind, id, secret }: Props) {
   const { t, locale } = useSay();
   const words = locale === "zh-CN" ? preview?.words?.["zh-CN"] : preview?.words?.en;
   return (
@@ -34,7 +36,7 @@ export function NextFires({ preview, pending, failed, kind, id }: Props) {
       ) : kind === "webhook" ? (
         <>
           <p className="faint">{t("schedules.callFires")}</p>
-          {id && <code className="call-address">POST /api/v1/hooks/{id}</code>}
+          {id && <CallAddress id={id} secret={secret} />}
         </>
       ) : (
         <>

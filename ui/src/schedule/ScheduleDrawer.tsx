@@ -97,6 +97,7 @@ export function Body({ project, workflow, schedule, onClose }: Omit<Props, "open
           failed={preview.isError}
           kind={draft.when.kind}
           id={was?.id}
+          secret={draft.when.secret}
         />
       </aside>
       <div className="schedule-end">

@@ -99,6 +99,8 @@ export const schedules = {
   "schedules.given": "Parameters from the body",
   "schedules.givenHint": "A parameter, a colon and the path of a field, one a line",
   "schedules.callFires": "It fires when a signed call comes. What the body gives goes before the parameters below.",
+  "schedules.callComes": "It fires when a signed call comes. What the body gives goes before its parameters.",
+  "schedules.copyCall": "Copy a call for a shell, with curl",
   "schedules.timezone": "Timezone",
   "schedules.start": "From",
   "schedules.end": "Until",

@@ -98,6 +98,8 @@ export const schedules: Record<keyof typeof en, string> = {
   "schedules.given": "取自请求体的参数",
   "schedules.givenHint": "每行一项：参数、冒号、字段路径",
   "schedules.callFires": "收到签名调用时触发。请求体给出的值优先于下面的参数。",
+  "schedules.callComes": "收到签名调用时触发。请求体给出的值优先于它的参数。",
+  "schedules.copyCall": "复制用 curl 调用的命令",
   "schedules.timezone": "时区",
   "schedules.start": "从",
   "schedules.end": "到",
