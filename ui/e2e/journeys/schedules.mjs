@@ -252,6 +252,25 @@ export const journeys = {
     assert.deepEqual([kept.webhook, kept.overlap], [made.webhook, "wait"]);
   },
 
+  "25e: an hour that the clocks repeat: each of its fires says which it is by the reader's clock": async ({ server, visit, check }) => {
+    const page = await ready(server, visit); // the reader is in Berlin
+    await put(server, "half-past", { cron: "30 * * * *", timezone: "America/New_York", start: "2027-11-07 00:00" });
+    await page.goto(`${server.url}/p/shop/w/daily/s/half-past?do=edit`);
+    const form = page.getByRole("dialog");
+    const fires = form.locator(".next-fires li");
+    const first = fires.filter({ hasText: "2027-11-07 01:30 -04:00" });
+    await first.getByText("06:30 +01:00 by your clock").waitFor();
+    const again = fires.filter({ hasText: "2027-11-07 01:30 -05:00" });
+    await again.getByText("07:30 +01:00 by your clock").waitFor();
+    await again.getByText("the clock shows this time twice").waitFor();
+    await clean(page, check, "a repeated hour");
+    // Where both clocks agree there is nothing to add.
+    await form.getByRole("combobox", { name: "Timezone" }).fill("Europe/Berlin");
+    await page.getByRole("option", { name: "Europe/Berlin", exact: true }).click();
+    await fires.first().filter({ hasText: "+01:00" }).waitFor();
+    assert.equal(await form.getByText("by your clock").count(), 0);
+  },
+
   "26: the master is down over fires; the ledger shows them missed, and why; one is run from the calendar, then the others": async ({
     server,
     visit,

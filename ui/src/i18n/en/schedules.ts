@@ -113,7 +113,7 @@ export const schedules = {
   "schedules.checking": "Checking",
   "schedules.mendFirst": "The next fires show once what is marked is mended.",
   "schedules.inZone": "in {{zone}}",
-  "schedules.yours": "yours",
+  "schedules.yours": "{{time}} by your clock",
   "schedules.gap": "clocks change: {{time}} does not exist that day",
   "schedules.repeated": "clocks change: the clock shows this time twice",
   "schedules.leftOut": "left out by a calendar",

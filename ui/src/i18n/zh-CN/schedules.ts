@@ -112,7 +112,7 @@ export const schedules: Record<keyof typeof en, string> = {
   "schedules.checking": "检查中",
   "schedules.mendFirst": "改正标出的内容后显示接下来的触发。",
   "schedules.inZone": "{{zone}} 时间",
-  "schedules.yours": "您的时间",
+  "schedules.yours": "您的时间 {{time}}",
   "schedules.gap": "时钟调整：当天没有 {{time}}",
   "schedules.repeated": "时钟调整：这个时间出现两次",
   "schedules.leftOut": "被日历排除",
