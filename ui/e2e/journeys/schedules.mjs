@@ -267,7 +267,7 @@ export const journeys = {
     // Where both clocks agree there is nothing to add.
     await form.getByRole("combobox", { name: "Timezone" }).fill("Europe/Berlin");
     await page.getByRole("option", { name: "Europe/Berlin", exact: true }).click();
-    await fires.first().filter({ hasText: "+01:00" }).waitFor();
+    await fires.first().filter({ hasText: "2027-11-07 00:30 +01:00" }).waitFor();
     assert.equal(await form.getByText("by your clock").count(), 0);
   },
 
