@@ -271,6 +271,39 @@ export const journeys = {
     assert.equal(await form.getByText("by your clock").count(), 0);
   },
 
+  "25f: instances that take longer than the time between two fires: the form and the page say what comes of it": async ({
+    server,
+    visit,
+    check,
+  }) => {
+    server.apply("shop", "name: slow\ntasks:\n  - {name: nap, type: shell, script: sleep 2}\n");
+    const page = await ready(server, visit);
+    const { instance_id: id } = await server.api("POST", "/projects/shop/workflows/slow/start", {});
+    await finished(server, id);
+    // It is about moments that are far off: nothing may start while it is looked at.
+    const rules = { cron: "* * * * * *", start: "2099-01-01 00:00", overlap: "skip" };
+    await server.api("PUT", "/projects/shop/workflows/slow/schedules/hasty", rules);
+    await page.goto(`${server.url}/p/shop/w/slow/s/hasty`);
+    const warning = page.locator(".meeting");
+    await warning.getByText(/^Two of the next fires are 1 s apart, and its last success took 2/).waitFor();
+    await warning.getByText(/will start nothing\.$/).waitFor();
+    await clean(page, check, "fires that meet");
+    await page.getByRole("button", { name: "Change" }).click();
+    const form = page.getByRole("dialog");
+    await form
+      .locator(".meeting")
+      .getByText(/will start nothing/)
+      .waitFor();
+    await form.getByRole("radio", { name: "Stop it and start" }).check();
+    await form
+      .locator(".meeting")
+      .getByText(/few will come to their end/)
+      .waitFor();
+    // Minutes leave it room.
+    await form.getByRole("textbox", { name: "Cron" }).fill("* * * * *");
+    await form.locator(".meeting").waitFor({ state: "detached" });
+  },
+
   "26: the master is down over fires; the ledger shows them missed, and why; one is run from the calendar, then the others": async ({
     server,
     visit,

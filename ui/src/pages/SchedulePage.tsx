@@ -15,6 +15,7 @@ import { useOnce } from "../parts/useOnce";
 import { useStay } from "../parts/useStay";
 import { CallAddress } from "../schedule/CallAddress";
 import { Ledger } from "../schedule/Ledger";
+import { Meeting } from "../schedule/Meeting";
 import { FireLines } from "../schedule/NextFires";
 import { NextFire, Standing } from "../schedule/ScheduleTable";
 import { useResume } from "../schedule/useResume";
@@ -128,7 +129,10 @@ export function SchedulePage() {
               <CallAddress id={s.id} secret={s.webhook.secret} />
             </>
           ) : (
-            <FireLines fires={s.next.slice(0, shownNext)} />
+            <>
+              <Meeting of={s} overlap={s.overlap ?? "allow"} />
+              <FireLines fires={s.next.slice(0, shownNext)} />
+            </>
           )}
         </div>
       </div>

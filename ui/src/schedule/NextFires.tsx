@@ -1,6 +1,7 @@
 import type { PlannedFire } from "../api/schedules";
 import type { components } from "../api/schema";
 import { duration, millis } from "../domain/format";
+import type { overlaps } from "../domain/schedule/draft";
 import { clockOf, mineOf } from "../domain/schedule/fire";
 import type { Kind } from "../domain/schedule/when";
 import { useSay } from "../i18n";
@@ -8,6 +9,7 @@ import { SkeletonRows } from "../parts/ErrorView";
 import { StateIcon } from "../parts/StateIcon";
 import { useSettings } from "../settings";
 import { CallAddress } from "./CallAddress";
+import { Meeting } from "./Meeting";
 
 interface Props {
   preview: components["schemas"]["SchedulePreview"] | undefined;
@@ -16,10 +18,11 @@ interface Props {
   kind: Kind;
   id: string | undefined; // of a schedule that is there already
   secret: string; // that signs its calls
+  overlap: (typeof overlaps)[number];
 }
 
 /** NextFires is what the server makes of a schedule: in words, and as its next fires. */
-export function NextFires({ preview, pending, failed, kind, id, secret }: Props) {
+export function NextFires({ preview, pending, failed, kind, id, secret, overlap }: Props) {
   const { t, locale } = useSay();
   const words = locale === "zh-CN" ? preview?.words?.["zh-CN"] : preview?.words?.en;
   return (
@@ -43,6 +46,7 @@ export function NextFires({ preview, pending, failed, kind, id, secret }: Props)
         <>
           {words && <p className="schedule-words">{words}</p>}
           <p className="faint">{t("schedules.inZone", { zone: preview.timezone })}</p>
+          <Meeting of={preview} overlap={overlap} />
           <FireLines fires={preview.next} />
         </>
       )}

@@ -98,6 +98,7 @@ export function Body({ project, workflow, schedule, onClose }: Omit<Props, "open
           kind={draft.when.kind}
           id={was?.id}
           secret={draft.when.secret}
+          overlap={draft.overlap}
         />
       </aside>
       <div className="schedule-end">

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clockOf, mineOf } from "./fire";
+import { clockOf, mineOf, tooClose } from "./fire";
 
 describe("a fire by two clocks", () => {
   const by = (local: string, zone: string) => mineOf(clockOf(local), Date.parse(local), zone);
@@ -26,5 +26,22 @@ describe("a fire by two clocks", () => {
 
   it("shows a moment that it can't read as it came", () => {
     expect(clockOf("soon")).toEqual({ date: "soon", time: "", offset: "" });
+  });
+});
+
+describe("fires that meet", () => {
+  const at = (...minutes: number[]) => minutes.map((m) => ({ at: new Date(m * 60_000).toISOString() }));
+
+  it("are those with less time between two than an instance takes", () => {
+    expect(tooClose(at(0, 10, 15, 25), 6 * 60_000)).toBe(5 * 60_000);
+    expect(tooClose(at(0, 10, 15, 25), 5 * 60_000)).toBeUndefined();
+  });
+
+  it("are not told where nothing is known, and not of what a calendar leaves out", () => {
+    expect(tooClose(at(0, 10), undefined)).toBeUndefined();
+    expect(tooClose(at(0), 60_000)).toBeUndefined();
+    expect(tooClose([], 60_000)).toBeUndefined();
+    const [first, left, third] = at(0, 5, 10);
+    expect(tooClose([first, { ...left, skip: "calendar" }, third] as { at: string }[], 7 * 60_000)).toBeUndefined();
   });
 });

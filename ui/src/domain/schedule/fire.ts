@@ -22,3 +22,10 @@ export function mineOf(there: Clock, at: number, zone: Zone): string | undefined
 }
 
 const short = (time: string) => time.replace(/:00$/, "");
+
+/** tooClose is the shortest time between two fires that follow each other, where an instance usually takes longer: they will meet. In ms; undefined where none do. */
+export function tooClose(fires: { at: string; skip?: string }[], usually: number | undefined): number | undefined {
+  const moments = fires.filter((f) => !f.skip).map((f) => Date.parse(f.at));
+  const least = Math.min(...moments.slice(1).map((at, i) => at - (moments[i] ?? at)));
+  return usually !== undefined && least < usually ? least : undefined;
+}

@@ -114,6 +114,13 @@ export const schedules = {
   "schedules.mendFirst": "The next fires show once what is marked is mended.",
   "schedules.inZone": "in {{zone}}",
   "schedules.yours": "{{time}} by your clock",
+  "schedules.meet_one": "Two of the next fires are {{gap}} apart, and its last success took {{took}}.",
+  "schedules.meet_other":
+    "Two of the next fires are {{gap}} apart, and an instance usually takes {{took}} (the median of {{count}} successes).",
+  "schedules.meet.allow": "Instances will run side by side.",
+  "schedules.meet.wait": "A fire will wait for the end of the instance before; of those that wait only the newest stays.",
+  "schedules.meet.skip": "A fire that finds the instance before still running will start nothing.",
+  "schedules.meet.replace": "Each will stop the instance before: few will come to their end.",
   "schedules.gap": "clocks change: {{time}} does not exist that day",
   "schedules.repeated": "clocks change: the clock shows this time twice",
   "schedules.leftOut": "left out by a calendar",
