@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/schedule"
@@ -23,6 +24,7 @@ type ScheduleStore interface {
 	SampleSchedules(ctx context.Context, projects []int64, limit int) (list []sql.Schedule, total int64, err error)
 	EnableSchedules(ctx context.Context, ids []int64, enabled bool, why, by string) (changed int, err error)
 	DeleteSchedule(ctx context.Context, id int64) error
+	Took(ctx context.Context, workflowID int64) ([]time.Duration, error)
 	StartedBy(ctx context.Context, workflows []int64) (before []int64, err error)
 	CallOf(ctx context.Context, scheduleID int64, call string) (sql.Fire, error)
 	CallSchedule(ctx context.Context, sch sql.Schedule, call sql.Call, by string) (sql.Called, error)
@@ -61,6 +63,7 @@ type Schedule struct {
 // ScheduleDetail is a schedule and its next fires.
 type ScheduleDetail struct {
 	Schedule
+	Usual
 	Next []PlannedFire `json:"next" nullable:"false" doc:"The next fires by its rules, also while it is paused; those that a calendar leaves out are among them, at most 20 in a row."`
 }
 
@@ -253,6 +256,9 @@ func (s *Server) getSchedule(ctx context.Context, in *getSchedule) (*scheduleDet
 	}
 	out := &scheduleDetailAnswer{ETag: etag(int(sch.Revision)), Body: ScheduleDetail{Schedule: s.scheduleFace(sch, calendars), Next: []PlannedFire{}}}
 	out.Body.Last = last[sch.ID]
+	if out.Body.Usual, err = s.usual(ctx, sch.WorkflowID); err != nil {
+		return nil, err
+	}
 	// One that cannot be read any more has no next fires; explain says why.
 	if plan, wrong := sch.Spec.Compile(sch.ID, calendars, 0); len(wrong) == 0 {
 		out.Body.Next = plannedFires(plan, s.at(), in.N)

@@ -132,14 +132,17 @@ func (b *bench) instances(project string) []int64 {
 }
 
 // finish ends an instance that nobody has begun.
-func (b *bench) finish(id int64) {
+func (b *bench) finish(id int64) { b.finishAfter(id, 0) }
+
+// finishAfter ends one as a success that took so long.
+func (b *bench) finishAfter(id int64, took time.Duration) {
 	b.t.Helper()
 	got, err := b.db.Claim(b.t.Context(), []sql.Claim{{Command: sql.Command{ID: id, InstanceID: id, Kind: sql.CommandStart}, Owner: "m1:a"}})
 	if err != nil || len(got) != 1 {
 		b.t.Fatalf("claim %d: %d won, %v", id, len(got), err)
 	}
 	now := dag.MillisOf(time.Now())
-	in := &dag.Instance{ID: id, State: dag.InstanceSuccess, Round: 1, Seq: got[0].Instance.Seq + 1, FinishedAt: now}
+	in := &dag.Instance{ID: id, State: dag.InstanceSuccess, Round: 1, Seq: got[0].Instance.Seq + 1, StartedAt: now.Add(-took), FinishedAt: now}
 	wrong := b.db.Commit(b.t.Context(), []sql.Transition{{Instance: in, Epoch: got[0].Instance.OwnerEpoch, Effects: &dag.Effects{Changed: true}, Release: true, At: now}})
 	if wrong[0] != nil {
 		b.t.Fatal(wrong[0])

@@ -71,8 +71,15 @@ type previewSchedule struct {
 	}
 }
 
+// Usual is how long an instance of a schedule's workflow takes. Where that is longer than the time between two fires, they meet.
+type Usual struct {
+	MedianMs int64 `json:"median_ms,omitempty" doc:"Of the workflow's last successes; absent where there is none, or no workflow is named."`
+	Samples  int   `json:"samples,omitempty" doc:"How many successes the median is of, 20 at most."`
+}
+
 // SchedulePreview is what a schedule's document means.
 type SchedulePreview struct {
+	Usual
 	Timezone string        `json:"timezone"`
 	Words    *CronWords    `json:"words,omitempty" doc:"Its cron, where it has one."`
 	Next     []PlannedFire `json:"next" nullable:"false" doc:"The next fires; those that a calendar leaves out are among them, at most 20 in a row."`
@@ -194,12 +201,16 @@ func (s *Server) previewSchedule(ctx context.Context, in *previewSchedule) (*sch
 		return nil, err
 	}
 	plan, wrong := in.Body.spec().Compile(int64(in.Body.Schedule), check.calendars, s.cfg.LeastInterval)
+	var usual Usual
 	if in.Body.Workflow != "" {
 		w, err := s.store.Workflow(ctx, c.project.ID, in.Body.Workflow)
 		if err != nil {
 			return nil, fmt.Errorf("read workflow: %w", err)
 		}
 		if wrong, err = check.of(ctx, w, in.Body.ScheduleRules); err != nil {
+			return nil, err
+		}
+		if usual, err = s.usual(ctx, w.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -214,7 +225,12 @@ func (s *Server) previewSchedule(ctx context.Context, in *previewSchedule) (*sch
 	if n == 0 {
 		n = 5
 	}
-	return &schedulePreviewAnswer{Body: SchedulePreview{Timezone: plan.Location().String(), Words: wordsOf(in.Body.spec()), Next: plannedFires(plan, after, n)}}, nil
+	return &schedulePreviewAnswer{Body: SchedulePreview{Usual: usual, Timezone: plan.Location().String(), Words: wordsOf(in.Body.spec()), Next: plannedFires(plan, after, n)}}, nil
+}
+
+func (s *Server) usual(ctx context.Context, workflowID int64) (Usual, error) {
+	took, err := s.store.Took(ctx, workflowID)
+	return Usual{MedianMs: median(took).Milliseconds(), Samples: len(took)}, err
 }
 
 // wordsOf says a schedule's cron in words; nil where it has none, or one that can't be read any more.

@@ -189,6 +189,31 @@ func TestNextFiresShowTheChangeOfTheClocks(t *testing.T) {
 	}
 }
 
+func TestAPreviewAndAScheduleSayHowLongItsInstancesTake(t *testing.T) {
+	t.Parallel()
+	b := newScheduleBench(t)
+	b.must(201, "PUT", schedules+"/often", `{"cron": "*/5 * * * *"}`)
+	const preview = "/api/v1/projects/alpha/schedules/preview"
+	if d := decode[ScheduleDetail](t, b.must(200, "GET", schedules+"/often", "")); d.Usual != (Usual{}) {
+		t.Errorf("with no success the usual time is %+v", d.Usual)
+	}
+	for _, minutes := range []time.Duration{9, 1, 7} {
+		b.must(202, "POST", "/api/v1/projects/alpha/workflows/daily/start", `{}`)
+		ids := b.instances("alpha")
+		b.finishAfter(ids[len(ids)-1], minutes*time.Minute)
+	}
+	want := Usual{MedianMs: (7 * time.Minute).Milliseconds(), Samples: 3}
+	if d := decode[ScheduleDetail](t, b.must(200, "GET", schedules+"/often", "")); d.Usual != want {
+		t.Errorf("the schedule says %+v, want %+v", d.Usual, want)
+	}
+	if p := decode[SchedulePreview](t, b.must(200, "POST", preview, `{"cron": "*/5 * * * *", "workflow": "daily"}`)); p.Usual != want {
+		t.Errorf("the preview says %+v, want %+v", p.Usual, want)
+	}
+	if p := decode[SchedulePreview](t, b.must(200, "POST", preview, `{"cron": "*/5 * * * *"}`)); p.Usual != (Usual{}) {
+		t.Errorf("of no workflow the preview says %+v", p.Usual)
+	}
+}
+
 func TestCalendarsAreMadeChangedAndKeptWhileTheyAreUsed(t *testing.T) {
 	t.Parallel()
 	b := newScheduleBench(t)

@@ -35,16 +35,22 @@ func (s *Store) Neighbours(ctx context.Context, in InstanceRow) (Neighbours, err
 	if out.LastSuccess, err = s.beside(ctx, successes, in, "<", "DESC"); err != nil {
 		return out, err
 	}
-	out.Took, err = collect(ctx, s, func(scan func(...any) error) (time.Duration, error) {
+	out.Took, err = s.Took(ctx, in.WorkflowID)
+	return out, err
+}
+
+// Took returns how long the last successes of a workflow took, the newest first, maxTook at most.
+func (s *Store) Took(ctx context.Context, workflowID int64) ([]time.Duration, error) {
+	took, err := collect(ctx, s, func(scan func(...any) error) (time.Duration, error) {
 		var from, to dag.Millis
 		err := scan(&from, &to)
 		return to.Sub(from), err
 	}, `SELECT started_at, finished_at FROM workflow_instance WHERE workflow_id = ? AND state = ? ORDER BY created_at DESC, id DESC LIMIT ?`,
-		in.WorkflowID, string(dag.InstanceSuccess), maxTook)
+		workflowID, string(dag.InstanceSuccess), maxTook)
 	if err != nil {
-		return out, fmt.Errorf("read how long workflow %d takes: %w", in.WorkflowID, err)
+		return nil, fmt.Errorf("read how long workflow %d takes: %w", workflowID, err)
 	}
-	return out, nil
+	return took, nil
 }
 
 // beside returns the nearest instance of the streams on one side of another.

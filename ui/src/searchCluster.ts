@@ -5,6 +5,8 @@ import { oneOf, type Raw, text } from "./search";
 export const clusterTabs = ["slots", "workers", "queues", "timers", "failovers", "supervisor", "config"] as const;
 export type ClusterTab = (typeof clusterTabs)[number];
 
+const clusterActs = ["rebalance", "hold", "release"] as const;
+
 export interface ClusterSearch {
   view?: "table"; // the slots, or the firings of timers, as a table instead of a map
   num?: "1"; // counts are in the cells
@@ -16,7 +18,7 @@ export interface ClusterSearch {
   state?: "asked" | "applied" | "done" | "error"; // of recoveries
   drain?: string; // the dialog about a worker
   kill?: string; // the dialog about a node of a demo
-  do?: "rebalance";
+  do?: (typeof clusterActs)[number]; // the dialog about the whole cluster
 }
 
 export function clusterSearch(raw: Raw): ClusterSearch {
@@ -32,6 +34,6 @@ export function clusterSearch(raw: Raw): ClusterSearch {
     state: oneOf(raw, "state", ["asked", "applied", "done", "error"] as const),
     drain: text(raw, "drain", 128),
     kill: text(raw, "kill", 128),
-    do: oneOf(raw, "do", ["rebalance"] as const),
+    do: oneOf(raw, "do", clusterActs),
   };
 }

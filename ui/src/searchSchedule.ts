@@ -38,6 +38,11 @@ export interface SchedulesSearch extends HeatSearch {
   all?: "pause" | "resume"; // the dialog about all that match
   do?: ScheduleAct; // the dialog about the one whose id is
   id?: string;
+  // What the form of a new backfill begins with:
+  by?: string; // the schedule whose dates and parameters they are
+  first?: string; // days
+  last?: string;
+  down?: "1"; // also what waits for the workflow
 }
 
 export function schedulesSearch(raw: Raw): SchedulesSearch {
@@ -50,7 +55,16 @@ export function schedulesSearch(raw: Raw): SchedulesSearch {
     all: oneOf(raw, "all", ["pause", "resume"] as const),
     do: oneOf(raw, "do", scheduleActs),
     id: text(raw, "id", 20),
+    by: text(raw, "by", 128),
+    first: day(raw, "first"),
+    last: day(raw, "last"),
+    down: oneOf(raw, "down", flag),
   };
+}
+
+function day(raw: Raw, key: string): string | undefined {
+  const found = text(raw, key, 10);
+  return found !== undefined && isDay(found) ? found : undefined;
 }
 
 /** WorkflowSearch is the address of a workflow, whose schedules and grid have tabs of their own. */

@@ -110,4 +110,47 @@ export const journeys = {
     await row.filter({ hasText: "cancelled" }).getByRole("link").first().click();
     await one.locator(".backfill-state").getByText("cancelled").waitFor();
   },
+
+  "27b: a backfill from a schedule's calendar: its moments, its clock and its parameters, of the month or the day that is shown": async ({
+    server,
+    visit,
+    check,
+  }) => {
+    server.apply("shop", "name: daily\nparams:\n  table: orders\ntasks:\n  - {name: load, type: noop}\n");
+    await server.api("PUT", "/projects/shop/workflows/daily/schedules/nightly", {
+      cron: "30 2 * * *",
+      timezone: "Asia/Tokyo",
+      params: { table: "returns" },
+    });
+    const { page } = await visit();
+    await signInByCall(server, page);
+    await page.goto(`${server.url}/p/shop/w/daily/s/nightly?span=month&month=2026-03`);
+    await page.getByRole("button", { name: "Backfill 2026-03-01 – 2026-03-31" }).click();
+    const form = page.getByRole("dialog", { name: "Backfill daily" });
+    await form.getByText("The dates are those at which nightly fires, with its parameters.").waitFor();
+    const holds = (label) => form.getByLabel(label).inputValue();
+    assert.deepEqual(
+      [await holds("From"), await holds("To, included"), await holds("Cron"), await holds("Timezone"), await holds(/^table/)],
+      ["2026-03-01", "2026-03-31", "30 2 * * *", "Asia/Tokyo", "returns"],
+    );
+    await form.getByRole("button", { name: "Preview" }).click();
+    await form.getByText("31 instances will run:").waitFor();
+    await form.getByText("2026-03-31 02:30:00 +09:00").waitFor();
+    await page.waitForTimeout(250); // what opens has opened
+    assert.deepEqual(await check(page, "a backfill of a month"), []);
+    await form.getByRole("button", { name: "Cancel" }).click();
+    await form.waitFor({ state: "hidden" });
+    // What the form began with is over with it.
+    await becomes(() => new URL(page.url()).search, "?tab=backfills");
+
+    await page.goto(`${server.url}/p/shop/w/daily/s/nightly?span=month&month=2026-03&day=2026-03-05`);
+    await page.getByRole("dialog").getByRole("button", { name: "Backfill this day" }).click();
+    await form.getByRole("button", { name: "Preview" }).click();
+    await form.getByText("1 instance will run:").waitFor();
+    await form.getByRole("button", { name: "Start 1 run" }).click();
+    const one = page.getByRole("dialog", { name: /^Backfill \d+/ });
+    await one.getByText("1 of 1").waitFor();
+    const [made] = (await server.api("GET", "/instances?project=shop&workflow=daily")).items;
+    assert.deepEqual([made.schedule_time, made.params.table], ["2026-03-04T17:30:00.000Z", "returns"]);
+  },
 };

@@ -250,6 +250,54 @@ export const journeys = {
     assert.deepEqual(await check(page, "slots as a table"), []);
   },
 
+  "28e: an admin holds the whole cluster with a reason; nothing begins until it is released, which others are told they may not": async ({
+    server,
+    visit,
+    check,
+  }) => {
+    await server.api("POST", "/users", { name: "vera", password: "given by the admin" });
+    const vera = await visit();
+    await vera.page.request.post(`${server.url}/api/v1/session`, { data: { user: "vera", password: "given by the admin" } });
+    await vera.page.request.put(`${server.url}/api/v1/session/password`, {
+      data: { current: "given by the admin", new: "a password of her own" },
+    });
+    await vera.page.goto(`${server.url}/cluster/slots`);
+    const hers = vera.page.getByRole("button", { name: "Hold" });
+    await hers.waitFor();
+    assert.equal(await hers.getAttribute("aria-disabled"), "true");
+
+    const { page } = await visit();
+    await signInByLink(server, page);
+    server.apply("shop", "name: quick\ntasks:\n  - {name: one, type: noop}\n");
+    await page.goto(`${server.url}/cluster/slots`);
+    await page.getByRole("button", { name: "Hold" }).click();
+    const ask = page.getByRole("dialog", { name: "Hold the whole cluster" });
+    await ask.getByRole("textbox", { name: "Reason" }).fill("the database moves");
+    assert.deepEqual(await check(page, "hold"), []);
+    await ask.getByRole("button", { name: "Hold everything" }).click();
+    const banner = page.locator(".held");
+    await banner.getByText(/held by admin: .* the database moves/).waitFor();
+    assert.deepEqual(await check(page, "held"), []);
+    const id = await start(server, "shop", "quick");
+
+    // Whoever else looks sees it by itself, and why there is nothing to press.
+    const release = vera.page.locator(".held").getByRole("button", { name: "Release" });
+    await release.waitFor();
+    assert.equal(await release.getAttribute("aria-disabled"), "true");
+    await release.hover();
+    await vera.page.getByRole("tooltip").getByText("Only an admin may do this").waitFor();
+
+    assert.equal((await server.api("GET", `/instances/${id}`)).state, "submitted");
+    await banner.getByRole("button", { name: "Release" }).click();
+    const end = page.getByRole("dialog", { name: "Release the cluster" });
+    await end.getByText("the database moves").waitFor();
+    assert.deepEqual(await check(page, "release"), []);
+    await end.getByRole("button", { name: "Release" }).click();
+    await banner.waitFor({ state: "detached" });
+    await finished(server, id);
+    await page.getByRole("button", { name: "Hold" }).waitFor();
+  },
+
   "28d: on a phone a viewer sees the cluster, and why he may not touch it": async ({ server, visit, check, out, shots }) => {
     await server.api("POST", "/users", { name: "vera", password: "given by the admin" });
     await server.api("PUT", "/projects/examples/members/vera", { role: "viewer" });
@@ -272,7 +320,7 @@ export const journeys = {
         if (shots) await page.screenshot({ path: `${out}cluster-phone-${tab}-${width}.png`, fullPage: true });
       }
     }
-    await page.getByText("Only an admin may do this").waitFor();
+    await page.locator(".panel").getByText("Only an admin may do this").waitFor();
     await page.getByRole("tab", { name: "Slots" }).click();
     const rebalance = page.getByRole("button", { name: "Rebalance" });
     assert.equal(await rebalance.getAttribute("aria-disabled"), "true");

@@ -384,6 +384,9 @@ export const journeys = {
     assert.deepEqual(await check(page, "lineage"), []);
     await beside.getByRole("button", { name: "etl / report" }).first().click();
     await beside.getByRole("heading", { level: 2, name: /report/ }).waitFor();
+    // Nothing waits for it: there is nothing to backfill with it.
+    const backfill = beside.getByRole("button", { name: /^Backfill it with what waits for it/ });
+    await becomes(() => backfill.getAttribute("aria-disabled"), "true");
     await page.getByText("As a list", { exact: true }).click();
     await page.getByRole("cell", { name: "starts it by task mail" }).waitFor();
     assert.deepEqual(await check(page, "lineage as a list"), []);
@@ -392,6 +395,14 @@ export const journeys = {
       .first()
       .click();
     await page.waitForURL(`${server.url}/p/etl/w/report`);
+    await page.goto(`${server.url}/lineage?project=etl&at=etl/load`);
+    await backfill.click();
+    const form = page.getByRole("dialog", { name: "Backfill load" });
+    assert.equal(await form.getByRole("switch", { name: "Also what waits for this workflow" }).isChecked(), true);
+    await form.getByLabel("From").fill("2026-03-01");
+    await form.getByLabel("To, included").fill("2026-03-02");
+    await form.getByRole("button", { name: "Preview" }).click();
+    await form.getByText("report v1: 2 dates").waitFor();
   },
 
   "30c: on a phone in Chinese, from Today to the failed run, its log, and recovered": async ({ server, visit, check }) => {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { becomes, finished, signInByCall } from "../steps.mjs";
 
 const daily = `name: daily
@@ -206,7 +207,7 @@ export const journeys = {
   },
 
   "25c: a signed call fires a schedule; what its body gives is kept through the form": async ({ server, visit, check }) => {
-    const page = await ready(server, visit, { refused: [422] });
+    const page = await ready(server, visit, { refused: [422], permissions: ["clipboard-read", "clipboard-write"] });
     await page.getByRole("button", { name: "New schedule" }).click();
     const form = page.getByRole("dialog");
     await pick(page, form, "Workflow", "daily");
@@ -224,6 +225,22 @@ export const journeys = {
     await row.getByText("by a signed call").waitFor();
     const made = await server.api("GET", "/projects/shop/workflows/daily/schedules/released");
     assert.deepEqual(made.webhook, { secret: "ci", params: { table: "release.table" } });
+    await becomes(() => row.locator(".c-next").textContent(), /^–$/);
+
+    // Its page says what fires it, and gives the call away as a shell can make it: that starts an instance.
+    await row.getByRole("link", { name: "released" }).click();
+    await page.getByText("It fires when a signed call comes.").waitFor();
+    await page.getByText("It fires by calls of").waitFor();
+    assert.equal(await page.getByText(/never fires again/).count(), 0);
+    assert.equal(await page.getByText("If no master was there when it was due").count(), 0);
+    await clean(page, check, "a schedule that calls fire");
+    await page.getByRole("button", { name: "Copy a call for a shell, with curl" }).click();
+    const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+    await becomes(clipboard, /^# SECRET is the value of the secret ci\n/);
+    const lines = await clipboard();
+    const called = JSON.parse(execFileSync("sh", ["-c", lines], { env: { ...process.env, SECRET: "spoken by nobody" }, encoding: "utf8" }));
+    assert.equal(called.state, "fired");
+    await finished(server, called.instance_id);
 
     await page.goto(`${server.url}/p/shop/w/daily/s/released?do=edit`);
     const edit = page.getByRole("dialog");
@@ -233,6 +250,58 @@ export const journeys = {
     await edit.waitFor({ state: "hidden" });
     const kept = await server.api("GET", "/projects/shop/workflows/daily/schedules/released");
     assert.deepEqual([kept.webhook, kept.overlap], [made.webhook, "wait"]);
+  },
+
+  "25e: an hour that the clocks repeat: each of its fires says which it is by the reader's clock": async ({ server, visit, check }) => {
+    const page = await ready(server, visit); // the reader is in Berlin
+    await put(server, "half-past", { cron: "30 * * * *", timezone: "America/New_York", start: "2027-11-07 00:00" });
+    await page.goto(`${server.url}/p/shop/w/daily/s/half-past?do=edit`);
+    const form = page.getByRole("dialog");
+    const fires = form.locator(".next-fires li");
+    const first = fires.filter({ hasText: "2027-11-07 01:30 -04:00" });
+    await first.getByText("06:30 +01:00 by your clock").waitFor();
+    const again = fires.filter({ hasText: "2027-11-07 01:30 -05:00" });
+    await again.getByText("07:30 +01:00 by your clock").waitFor();
+    await again.getByText("the clock shows this time twice").waitFor();
+    await clean(page, check, "a repeated hour");
+    // Where both clocks agree there is nothing to add.
+    await form.getByRole("combobox", { name: "Timezone" }).fill("Europe/Berlin");
+    await page.getByRole("option", { name: "Europe/Berlin", exact: true }).click();
+    await fires.first().filter({ hasText: "2027-11-07 00:30 +01:00" }).waitFor();
+    assert.equal(await form.getByText("by your clock").count(), 0);
+  },
+
+  "25f: instances that take longer than the time between two fires: the form and the page say what comes of it": async ({
+    server,
+    visit,
+    check,
+  }) => {
+    server.apply("shop", "name: slow\ntasks:\n  - {name: nap, type: shell, script: sleep 2}\n");
+    const page = await ready(server, visit);
+    const { instance_id: id } = await server.api("POST", "/projects/shop/workflows/slow/start", {});
+    await finished(server, id);
+    // It is about moments that are far off: nothing may start while it is looked at.
+    const rules = { cron: "* * * * * *", start: "2099-01-01 00:00", overlap: "skip" };
+    await server.api("PUT", "/projects/shop/workflows/slow/schedules/hasty", rules);
+    await page.goto(`${server.url}/p/shop/w/slow/s/hasty`);
+    const warning = page.locator(".meeting");
+    await warning.getByText(/^Two of the next fires are 1 s apart, and its last success took 2/).waitFor();
+    await warning.getByText(/will start nothing\.$/).waitFor();
+    await clean(page, check, "fires that meet");
+    await page.getByRole("button", { name: "Change" }).click();
+    const form = page.getByRole("dialog");
+    await form
+      .locator(".meeting")
+      .getByText(/will start nothing/)
+      .waitFor();
+    await form.getByRole("radio", { name: "Stop it and start" }).check();
+    await form
+      .locator(".meeting")
+      .getByText(/few will come to their end/)
+      .waitFor();
+    // Minutes leave it room.
+    await form.getByRole("textbox", { name: "Cron" }).fill("* * * * *");
+    await form.locator(".meeting").waitFor({ state: "detached" });
   },
 
   "26: the master is down over fires; the ledger shows them missed, and why; one is run from the calendar, then the others": async ({

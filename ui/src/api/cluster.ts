@@ -107,6 +107,16 @@ export function askRebalance(epoch: number) {
   return answer(api.POST("/cluster/rebalance", { body: { epoch } }));
 }
 
+/** holdCluster lets nothing be claimed, dispatched or timed out until it is released; what runs goes on. */
+export function holdCluster(reason: string) {
+  return answer(api.POST("/cluster/hold", { body: { reason } }));
+}
+
+/** releaseCluster ends the hold, and says what it has moved. */
+export function releaseCluster() {
+  return answer(api.POST("/cluster/release"));
+}
+
 /** killNode ends a process of a demo. Its route is in no document: it is there in a demo alone. */
 export async function killNode(node: string): Promise<void> {
   let response: Response;

@@ -6566,6 +6566,11 @@ export interface components {
             jitter?: string;
             /** @description The latest fire that came to an outcome, where the ledger has its row yet; not in the answer to a change. */
             last?: components["schemas"]["Fire"];
+            /**
+             * Format: int64
+             * @description Of the workflow's last successes; absent where there is none, or no workflow is named.
+             */
+            median_ms?: number;
             /** @description What becomes of fires for whose moment no master was there; absent is the latest of them. */
             misfire?: components["schemas"]["ScheduleMisfire"];
             name: string;
@@ -6599,6 +6604,11 @@ export interface components {
              * @description Rises with each change of what it does.
              */
             revision: number;
+            /**
+             * Format: int64
+             * @description How many successes the median is of, 20 at most.
+             */
+            samples?: number;
             /** @description The first moment that it may fire at, itself included. @every counts from it. */
             start?: string;
             /** @description Whose clock all of this is about, as an IANA name such as Europe/Berlin; absent is UTC. */
@@ -6647,8 +6657,18 @@ export interface components {
             policy: "all" | "latest" | "none";
         };
         SchedulePreview: {
+            /**
+             * Format: int64
+             * @description Of the workflow's last successes; absent where there is none, or no workflow is named.
+             */
+            median_ms?: number;
             /** @description The next fires; those that a calendar leaves out are among them, at most 20 in a row. */
             next: components["schemas"]["PlannedFire"][];
+            /**
+             * Format: int64
+             * @description How many successes the median is of, 20 at most.
+             */
+            samples?: number;
             timezone: string;
             /** @description Its cron, where it has one. */
             words?: components["schemas"]["CronWords"];

@@ -1,12 +1,14 @@
 import { Button, NumberInput, SegmentedControl, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { type OfWorkflow, previewBackfill, startBackfill } from "../api/backfills";
 import { ApiError } from "../api/error";
+import { type Schedule, scheduleQuery } from "../api/schedules";
 import { wrongFields } from "../domain/problem";
-import { type Dates, datesOf, failures, fresh, onlys, orders, steps } from "../domain/schedule/dates";
+import { type Dates, datesOf, failures, fresh, fromSchedule, onlys, orders, steps } from "../domain/schedule/dates";
 import { useSay } from "../i18n";
+import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { FormError } from "../parts/FormError";
 import { Modal } from "../parts/layers";
 import { ParamFields } from "../schedule/ParamFields";
@@ -14,7 +16,15 @@ import { settings } from "../settings";
 import { everyZone } from "../shell/Preferences";
 import { Plan } from "./Plan";
 
-interface Props {
+/** Wish is what it begins with. */
+interface Wish {
+  by?: string; // a schedule of the workflow, whose dates and parameters they are
+  from?: string; // days
+  to?: string;
+  downstream: boolean;
+}
+
+interface Props extends Wish {
   of: OfWorkflow;
   opened: boolean;
   onClose: () => void;
@@ -22,23 +32,46 @@ interface Props {
 }
 
 /** BackfillDialog asks for the dates, shows the plan that the server makes of them, and starts that very plan. */
-export function BackfillDialog({ of, opened, onClose, onStarted }: Props) {
+export function BackfillDialog({ of, opened, onClose, onStarted, by, ...wish }: Props) {
   const { t } = useSay();
   return (
     <Modal opened={opened} onClose={onClose} size="lg" title={t("backfills.title", { workflow: of.workflow })} closeOnClickOutside={false}>
-      {opened && <Body of={of} onClose={onClose} onStarted={onStarted} />}
+      {!opened ? null : by === undefined ? (
+        <Body of={of} onClose={onClose} onStarted={onStarted} {...wish} />
+      ) : (
+        <BySchedule of={of} onClose={onClose} onStarted={onStarted} by={by} {...wish} />
+      )}
     </Modal>
   );
+}
+
+/** BySchedule waits for the schedule: what it begins with is not taken back while somebody types. */
+function BySchedule({ by, ...rest }: Omit<Props, "opened"> & { by: string }) {
+  const schedule = useQuery(scheduleQuery({ ...rest.of, schedule: by }));
+  if (schedule.isError) return <ErrorView error={schedule.error} retry={() => void schedule.refetch()} />;
+  if (schedule.isPending) return <SkeletonRows />;
+  return <Body schedule={schedule.data} {...rest} />;
 }
 
 function isStale(error: unknown): boolean {
   return error instanceof ApiError && error.status === 409;
 }
 
-function Body({ of, onClose, onStarted }: Omit<Props, "opened">) {
+function Body({
+  of,
+  onClose,
+  onStarted,
+  schedule,
+  from = "",
+  to = "",
+  downstream,
+}: Omit<Props, "opened" | "by"> & { schedule?: Schedule }) {
   const { t } = useSay();
   const client = useQueryClient();
-  const [draft, change] = useState(() => fresh(ownZone()));
+  const [draft, change] = useState<Dates>(() => ({
+    ...(schedule ? fromSchedule(schedule, from, to) : { ...fresh(ownZone()), from, to }),
+    downstream,
+  }));
   const plan = useMutation({ mutationFn: () => previewBackfill(of, datesOf(draft)) });
   const start = useMutation({
     mutationFn: (token: string) => startBackfill(of, datesOf(draft), token),
@@ -67,6 +100,11 @@ function Body({ of, onClose, onStarted }: Omit<Props, "opened">) {
   const count = plan.data?.count ?? 0;
   return (
     <form className="stack" onSubmit={submit}>
+      {schedule && (
+        <p className="faint">
+          {t("backfills.bySchedule", { name: schedule.name })} {schedule.calendar && t("backfills.byCalendar")}
+        </p>
+      )}
       <DateFields draft={draft} set={set} wrong={wrong} />
       <div className="field-pair">
         <Select

@@ -22,9 +22,13 @@ import "./backfill.css";
 interface Props {
   project: string;
   workflow: string;
-  search: Pick<SchedulesSearch, "new" | "id">;
-  set: (part: Pick<SchedulesSearch, "new" | "id">, replace?: boolean) => void;
+  search: BackfillsSearch;
+  set: (part: BackfillsSearch, replace?: boolean) => void;
 }
+
+type BackfillsSearch = Pick<SchedulesSearch, "new" | "id" | "by" | "first" | "last" | "down">;
+/** asked is nothing of a new one any more. */
+const asked: BackfillsSearch = { new: undefined, by: undefined, first: undefined, last: undefined, down: undefined };
 
 /** BackfillsPanel lists a workflow's backfills with how far each is, and starts new ones. */
 export function BackfillsPanel({ project, workflow, search, set }: Props) {
@@ -69,8 +73,12 @@ export function BackfillsPanel({ project, workflow, search, set }: Props) {
       <BackfillDialog
         of={of}
         opened={search.new === "1" && why === undefined}
-        onClose={() => set({ new: undefined }, true)}
-        onStarted={(id) => set({ new: undefined, id }, true)}
+        by={search.by}
+        from={search.first}
+        to={search.last}
+        downstream={search.down === "1"}
+        onClose={() => set(asked, true)}
+        onStarted={(id) => set({ ...asked, id }, true)}
       />
       <BackfillDrawer of={of} id={search.id} onClose={() => set({ id: undefined }, true)} />
     </div>

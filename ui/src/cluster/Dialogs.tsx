@@ -1,12 +1,21 @@
 import { Button, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { askRebalance, drainWorker, killNode, type Pulse, pulseQuery, runningTasksQuery } from "../api/cluster";
+import {
+  askRebalance,
+  drainWorker,
+  holdCluster,
+  killNode,
+  type Pulse,
+  pulseQuery,
+  releaseCluster,
+  runningTasksQuery,
+} from "../api/cluster";
 import { duration, millis } from "../domain/format";
 import { useSay } from "../i18n";
 import { FormError } from "../parts/FormError";
 import { Modal } from "../parts/layers";
-import { Took } from "../parts/Times";
+import { Ago, Took } from "../parts/Times";
 import type { ClusterSearch } from "../searchCluster";
 import { tell } from "./tell";
 
@@ -24,6 +33,12 @@ export function ClusterDialogs({ pulse, search, onClose }: Props) {
     <>
       <Modal opened={search.do === "rebalance"} onClose={onClose} title={t("cluster.rebalanceTitle")}>
         <Rebalance pulse={pulse} onClose={onClose} />
+      </Modal>
+      <Modal opened={search.do === "hold"} onClose={onClose} title={t("cluster.holdTitle")}>
+        <Hold running={pulse.running} onClose={onClose} />
+      </Modal>
+      <Modal opened={search.do === "release"} onClose={onClose} title={t("cluster.releaseTitle")}>
+        <Release hold={pulse.hold} onClose={onClose} />
       </Modal>
       <Modal opened={drain !== undefined} onClose={onClose} title={t("cluster.drainTitle", { name: drain ?? "" })}>
         {drain !== undefined && <Drain name={drain} onClose={onClose} />}
@@ -49,10 +64,11 @@ function End({ pending, onClose, children }: { pending: boolean; onClose: () => 
   );
 }
 
-function useDone(message: string, onClose: () => void): () => void {
+/** useDone is for what has been done; what is told may depend on the answer. */
+function useDone<T>(message: string | ((answer: T) => string), onClose: () => void): (answer: T) => void {
   const client = useQueryClient();
-  return () => {
-    tell(message);
+  return (answer) => {
+    tell(typeof message === "string" ? message : message(answer));
     void client.invalidateQueries({ queryKey: pulseQuery.queryKey });
     onClose();
   };
@@ -86,6 +102,68 @@ function Rebalance({ pulse, onClose }: { pulse: Pulse; onClose: () => void }) {
       <FormError error={ask.error} />
       <End pending={ask.isPending} onClose={onClose}>
         {t("cluster.rebalance")}
+      </End>
+    </form>
+  );
+}
+
+function Hold({ running, onClose }: { running: number; onClose: () => void }) {
+  const { t } = useSay();
+  const [reason, setReason] = useState("");
+  const hold = useMutation({ mutationFn: () => holdCluster(reason.trim()), onSuccess: useDone(t("cluster.holdDone"), onClose) });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    hold.mutate();
+  };
+  return (
+    <form className="stack" onSubmit={submit}>
+      <p>{t("cluster.holdAbout")}</p>
+      <p>{running === 0 ? t("cluster.holdNone") : t("cluster.holdRunning", { count: running })}</p>
+      <TextInput
+        label={t("cluster.reason")}
+        description={t("cluster.holdHint")}
+        maxLength={1000}
+        autoComplete="off"
+        value={reason}
+        onChange={(e) => setReason(e.currentTarget.value)}
+        required
+        data-autofocus
+      />
+      <FormError error={hold.error} />
+      <End pending={hold.isPending} onClose={onClose}>
+        {t("cluster.holdNow")}
+      </End>
+    </form>
+  );
+}
+
+function Release({ hold, onClose }: { hold: Pulse["hold"]; onClose: () => void }) {
+  const { t } = useSay();
+  const release = useMutation({
+    mutationFn: releaseCluster,
+    onSuccess: useDone((r) => {
+      if (!r.was_held) return t("cluster.releaseNone");
+      return t("cluster.releaseDone", { time: duration(r.seconds * 1000), moments: r.moments });
+    }, onClose),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    release.mutate();
+  };
+  return (
+    <form className="stack" onSubmit={submit}>
+      {hold.held && (
+        <p>
+          {t("cluster.held", { by: hold.by ?? "" })} {hold.reason}{" "}
+          <span className="faint">
+            (<Ago at={hold.since} />)
+          </span>
+        </p>
+      )}
+      <p>{t("cluster.releaseAbout")}</p>
+      <FormError error={release.error} />
+      <End pending={release.isPending} onClose={onClose}>
+        {t("cluster.release")}
       </End>
     </form>
   );

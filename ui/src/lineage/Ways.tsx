@@ -1,9 +1,12 @@
-import { Link } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { CalendarClock } from "lucide-react";
 import type { Lineage, LineageEdge } from "../api/lineage";
 import { keyOf, waysAt } from "../domain/lineage";
 import { useSay } from "../i18n";
+import { Guarded } from "../parts/Guarded";
 import { StateIcon, StateWord } from "../parts/StateIcon";
 import { Ago } from "../parts/Times";
+import { useWhyNot } from "../shell/me";
 
 type Node = Lineage["workflows"][number];
 
@@ -47,6 +50,7 @@ export function Chosen({ lineage, name, onChoose }: { lineage: Lineage; name: st
         </h2>
         <LastOf w={w} />
       </div>
+      <BackfillBelow w={w} waited={below.some((e) => e.kind === "dependent")} />
       <section>
         <h3>{t("lineage.upstream", { workflow: w.workflow })}</h3>
         <Ways lineage={lineage} edges={above} end="from" onChoose={onChoose} />
@@ -55,6 +59,26 @@ export function Chosen({ lineage, name, onChoose }: { lineage: Lineage; name: st
         <h3>{t("lineage.downstream", { workflow: w.workflow })}</h3>
         <Ways lineage={lineage} edges={below} end="to" onChoose={onChoose} />
       </section>
+    </div>
+  );
+}
+
+/** BackfillBelow opens the form of a backfill that runs the same dates of what waits for the workflow, too. */
+function BackfillBelow({ w, waited }: { w: Node; waited: boolean }) {
+  const { t } = useSay();
+  const go = useNavigate();
+  const why = useWhyNot(w.project)("operator") ?? (waited ? undefined : t("lineage.noWaiter"));
+  const params = { project: w.project, workflow: w.workflow };
+  return (
+    <div>
+      <Guarded
+        variant="default"
+        leftSection={<CalendarClock size={14} />}
+        why={why}
+        onClick={() => void go({ to: "/p/$project/w/$workflow", params, search: { tab: "backfills", new: "1", down: "1" } })}
+      >
+        {t("lineage.backfill")}
+      </Guarded>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 import { Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { Hand } from "lucide-react";
 import { Suspense } from "react";
 import { type Pulse, pulseQuery } from "../api/cluster";
 import { ConfigTab } from "../cluster/ConfigTab";
@@ -15,6 +16,7 @@ import { useSay } from "../i18n";
 import { useNow } from "../live/clock";
 import { useLivePulse } from "../live/pulse";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
+import { Guarded } from "../parts/Guarded";
 import { piece } from "../parts/piece";
 import { Ago } from "../parts/Times";
 import { useStay } from "../parts/useStay";
@@ -43,11 +45,24 @@ export function ClusterPage() {
       <div className="title-row">
         <h1>{t("cluster.title")}</h1>
         {p && <Head pulse={p} readAt={pulse.dataUpdatedAt} />}
+        {p && !p.hold.held && (
+          <Guarded variant="default" leftSection={<Hand size={14} />} why={why} onClick={() => set({ do: "hold" })}>
+            {t("cluster.hold")}
+          </Guarded>
+        )}
       </div>
       {p?.hold.held && (
-        <p className="warning" role="status">
-          {t("cluster.held", { by: p.hold.by ?? "" })} {p.hold.reason}
-        </p>
+        <div className="warning held">
+          <span role="status">
+            {t("cluster.held", { by: p.hold.by ?? "" })} {p.hold.reason}
+          </span>
+          <span className="faint">
+            <Ago at={p.hold.since} />
+          </span>
+          <Guarded variant="default" why={why} onClick={() => set({ do: "release" })}>
+            {t("cluster.release")}
+          </Guarded>
+        </div>
       )}
       {p?.demo && <p className="faint">{t("cluster.demoAbout")}</p>}
       <Tabs

@@ -3,6 +3,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { Pause, Pencil, Play, Zap } from "lucide-react";
 import { Suspense } from "react";
 import { scheduleQuery } from "../api/schedules";
+import { foretold } from "../domain/schedule/when";
 import { useSay } from "../i18n";
 import { Crumbs } from "../parts/Crumbs";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
@@ -12,7 +13,9 @@ import { RowMenu } from "../parts/RowMenu";
 import { Ago } from "../parts/Times";
 import { useOnce } from "../parts/useOnce";
 import { useStay } from "../parts/useStay";
+import { CallAddress } from "../schedule/CallAddress";
 import { Ledger } from "../schedule/Ledger";
+import { Meeting } from "../schedule/Meeting";
 import { FireLines } from "../schedule/NextFires";
 import { NextFire, Standing } from "../schedule/ScheduleTable";
 import { useResume } from "../schedule/useResume";
@@ -107,7 +110,7 @@ export function SchedulePage() {
               <span className="faint">{t("schedules.noLast")}</span>
             )}
           </dd>
-          {!s.after && (
+          {foretold(s) && (
             <>
               <dt>{t("schedules.misfire")}</dt>
               <dd>{t(`schedules.misfire.${s.misfire?.policy ?? "latest"}`)}</dd>
@@ -118,7 +121,19 @@ export function SchedulePage() {
         </dl>
         <div>
           <h2>{t("schedules.nextFires")}</h2>
-          {s.after ? <p className="faint">{t("schedules.afterFires")}</p> : <FireLines fires={s.next.slice(0, shownNext)} />}
+          {s.after ? (
+            <p className="faint">{t("schedules.afterFires")}</p>
+          ) : s.webhook ? (
+            <>
+              <p className="faint">{t("schedules.callComes")}</p>
+              <CallAddress id={s.id} secret={s.webhook.secret} />
+            </>
+          ) : (
+            <>
+              <Meeting of={s} overlap={s.overlap ?? "allow"} />
+              <FireLines fires={s.next.slice(0, shownNext)} />
+            </>
+          )}
         </div>
       </div>
       <Ledger at={at} zone={zone} next={s.enabled ? s.next : none} search={search} set={set} />

@@ -10,6 +10,7 @@ import { Guarded } from "../parts/Guarded";
 import { Drawer } from "../parts/layers";
 import { StateWord } from "../parts/StateIcon";
 import { useWhyNot } from "../shell/me";
+import { BackfillButton } from "./BackfillButton";
 import { FireLines } from "./NextFires";
 import { outcomeOf, reasonWords } from "./words";
 import "@mantine/core/styles/Drawer.css";
@@ -56,13 +57,14 @@ function Body({ at, zone, next, day, onRun }: Omit<Props, "onClose"> & { day: st
     <div className="stack">
       {pruned > 0 && <p className="faint">{t("ledger.pruned", { count: pruned })}</p>}
       {rows.length === 0 && foretold.length === 0 && pruned === 0 && <p className="empty">{t("ledger.noRows")}</p>}
-      {rows.filter(mayRun).length > 1 && (
-        <div>
+      <div className="ledger-run">
+        {rows.filter(mayRun).length > 1 && (
           <Guarded variant="default" why={why} onClick={() => onRun("missed")}>
             {t("ledger.runMissed")}
           </Guarded>
-        </div>
-      )}
+        )}
+        <BackfillButton at={at} from={day} to={day} />
+      </div>
       {rows.length > 0 && <FireTable at={at} zone={zone} rows={rows} onRun={onRun} />}
       {fires.hasNextPage && (
         <Button variant="default" loading={fires.isFetchingNextPage} onClick={() => void fires.fetchNextPage()}>

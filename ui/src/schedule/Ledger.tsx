@@ -4,6 +4,7 @@ import { ChevronLeft, ChevronRight } from "lucide-react";
 import { type KeyboardEvent, useMemo, useRef } from "react";
 import { askedNext, type PlannedFire, type ScheduleAt, spanQuery } from "../api/schedules";
 import { dayOf } from "../domain/format";
+import { pastOf } from "../domain/schedule/dates";
 import { type Counts, daysOf, inOrder, monthAfter, monthsOf, plus, startOf, weekday, withPlanned, worstOf } from "../domain/schedule/days";
 import { type Say, useSay, word } from "../i18n";
 import { useNow } from "../live/clock";
@@ -12,6 +13,7 @@ import { Guarded } from "../parts/Guarded";
 import { StateIcon, StateWord } from "../parts/StateIcon";
 import { type ScheduleSearch, spans } from "../searchSchedule";
 import { useWhyNot } from "../shell/me";
+import { BackfillButton } from "./BackfillButton";
 import { Proof } from "./Proof";
 import { RunFires } from "./RunFires";
 
@@ -108,13 +110,14 @@ export function Ledger({ at, zone, next, search, set }: Props) {
       )}
       <Legend />
       {from && to && <Proof at={at} from={from} to={to} />}
-      {missed && (
-        <div className="ledger-run">
+      <div className="ledger-run">
+        {missed && (
           <Guarded variant="default" why={why} onClick={() => set({ run: "missed" })}>
             {t("ledger.runMissed")}
           </Guarded>
-        </div>
-      )}
+        )}
+        <BackfillButton at={at} {...pastOf(first, plus(after, -1), today)} />
+      </div>
       {from && to && (
         <RunFires at={at} zone={zone} run={search.run} {...(of ?? { from, to })} onClose={() => set({ run: undefined }, true)} />
       )}

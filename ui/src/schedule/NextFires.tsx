@@ -1,11 +1,15 @@
 import type { PlannedFire } from "../api/schedules";
 import type { components } from "../api/schema";
-import { duration, millis, moment } from "../domain/format";
+import { duration, millis } from "../domain/format";
+import type { overlaps } from "../domain/schedule/draft";
+import { clockOf, mineOf } from "../domain/schedule/fire";
 import type { Kind } from "../domain/schedule/when";
 import { useSay } from "../i18n";
 import { SkeletonRows } from "../parts/ErrorView";
 import { StateIcon } from "../parts/StateIcon";
 import { useSettings } from "../settings";
+import { CallAddress } from "./CallAddress";
+import { Meeting } from "./Meeting";
 
 interface Props {
   preview: components["schemas"]["SchedulePreview"] | undefined;
@@ -13,10 +17,12 @@ interface Props {
   failed: boolean;
   kind: Kind;
   id: string | undefined; // of a schedule that is there already
+  secret: string; // that signs its calls
+  overlap: (typeof overlaps)[number];
 }
 
 /** NextFires is what the server makes of a schedule: in words, and as its next fires. */
-export function NextFires({ preview, pending, failed, kind, id }: Props) {
+export function NextFires({ preview, pending, failed, kind, id, secret, overlap }: Props) {
   const { t, locale } = useSay();
   const words = locale === "zh-CN" ? preview?.words?.["zh-CN"] : preview?.words?.en;
   return (
@@ -34,12 +40,13 @@ export function NextFires({ preview, pending, failed, kind, id }: Props) {
       ) : kind === "webhook" ? (
         <>
           <p className="faint">{t("schedules.callFires")}</p>
-          {id && <code className="call-address">POST /api/v1/hooks/{id}</code>}
+          {id && <CallAddress id={id} secret={secret} />}
         </>
       ) : (
         <>
           {words && <p className="schedule-words">{words}</p>}
           <p className="faint">{t("schedules.inZone", { zone: preview.timezone })}</p>
+          <Meeting of={preview} overlap={overlap} />
           <FireLines fires={preview.next} />
         </>
       )}
@@ -66,13 +73,12 @@ export function FireLines({ fires }: { fires: Shown[] }) {
 function Line({ f }: { f: Shown }) {
   const { t, locale } = useSay();
   const { zone } = useSettings();
-  // The server writes the moment as the schedule's clock shows it.
-  const found = /^(\d{4}-\d{2}-\d{2})T([\d:]{8})(.*)$/.exec(f.local);
-  const [date, time, offset] = found ? [found[1] ?? "", found[2] ?? "", found[3] === "Z" ? "+00:00" : found[3]] : [f.local, "", ""];
+  const there = clockOf(f.local);
+  const { date, time, offset } = there;
   const day = new Intl.DateTimeFormat(locale, { weekday: "short", timeZone: "UTC" }).format(Date.parse(`${date}T00:00:00Z`));
   const at = millis(f.at) ?? 0;
   const jitter = (millis(f.due) ?? at) - at;
-  const mine = moment(at, zone);
+  const mine = mineOf(there, at, zone);
   const note = f.skip
     ? t("schedules.leftOut")
     : f.mark === "gap"
@@ -81,11 +87,12 @@ function Line({ f }: { f: Shown }) {
         ? t("schedules.repeated")
         : undefined;
   return (
-    <li className={f.skip ? "num left-out" : "num"} title={`${mine} ${t("schedules.yours")}`}>
+    <li className={f.skip ? "num left-out" : "num"}>
       <span>
-        {day} {date} <strong>{time.endsWith(":00") ? time.slice(0, 5) : time}</strong> <span className="faint">{offset}</span>
+        {day} {date} <strong>{time}</strong> <span className="faint">{offset}</span>
         {jitter > 0 && <span className="faint"> +{duration(jitter)}</span>}
       </span>
+      {mine !== undefined && <span className="fire-mine faint">{t("schedules.yours", { time: mine })}</span>}
       {note && (
         <span className="fire-note">
           <StateIcon state={f.skip ? "skipped" : "late"} size={14} /> {note}

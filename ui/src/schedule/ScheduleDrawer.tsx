@@ -97,6 +97,8 @@ export function Body({ project, workflow, schedule, onClose }: Omit<Props, "open
           failed={preview.isError}
           kind={draft.when.kind}
           id={was?.id}
+          secret={draft.when.secret}
+          overlap={draft.overlap}
         />
       </aside>
       <div className="schedule-end">

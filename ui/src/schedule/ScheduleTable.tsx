@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
 import type { Schedule } from "../api/schedules";
+import { foretold } from "../domain/schedule/when";
 import { useSay, word } from "../i18n";
 import { RowMenu } from "../parts/RowMenu";
 import { StateIcon, StateWord } from "../parts/StateIcon";
@@ -34,7 +35,7 @@ export function NextFire({ s }: { s: Schedule }) {
   const { t } = useSay();
   // The only sign of a pause where the window is narrow.
   if (!s.enabled) return <StateIcon state="paused" label={word(t, "state", "paused")} />;
-  if (s.after) return <span className="faint">–</span>;
+  if (!foretold(s)) return <span className="faint">–</span>;
   return s.next_at ? <Due at={s.next_at} /> : <span className="faint">{t("schedules.never")}</span>;
 }
 
@@ -66,7 +67,7 @@ function Row({ s, style, showWorkflow, showProject, onAct }: { s: Schedule; styl
         </span>
       )}
       <span role="cell" className="c-when" title={`${words}, ${zone}`}>
-        {words} {!s.after && <span className="faint">{zone}</span>}
+        {words} {foretold(s) && <span className="faint">{zone}</span>}
       </span>
       <span role="cell" className="c-next num">
         <NextFire s={s} />

@@ -1,6 +1,7 @@
 // Which dates a backfill runs, as its form holds them.
 
 import { moment } from "../format";
+import { type Document, paramTexts } from "./draft";
 
 export const steps = ["1d", "1h", "cron"] as const;
 export const onlys = ["all", "missing", "failed", "missing_or_failed"] as const;
@@ -39,6 +40,19 @@ export function fresh(timezone: string): Dates {
     downstream: false,
     params: {},
   };
+}
+
+/** fromSchedule are the dates of a stretch of days at which a schedule fires, by its clock and with its parameters. What ends or calls fire has no moments of its own: it gets each day. */
+export function fromSchedule(s: Pick<Document, "cron" | "at" | "timezone" | "params">, from: string, to: string): Dates {
+  const of: Dates = { ...fresh(s.timezone ?? "UTC"), from, to, params: paramTexts(s.params) };
+  if (s.cron) return { ...of, step: "cron", cron: s.cron };
+  const moments = (s.at ?? []).filter((at) => from <= at.slice(0, 10) && at.slice(0, 10) <= to);
+  return moments.length > 0 ? { ...of, as: "list", list: moments.join("\n") } : of;
+}
+
+/** pastOf are the days of a stretch of the calendar until today; one that has not begun stays as it is. */
+export function pastOf(first: string, last: string, today: string): { from: string; to: string } {
+  return { from: first, to: first <= today && today < last ? today : last };
 }
 
 /** businessDate is the day before a moment on its calendar: whose data a run of that moment is of, as system.biz.date has it. */

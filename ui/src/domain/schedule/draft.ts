@@ -68,10 +68,15 @@ export function draftOf(d: Document & { name?: string; workflow?: string }): Dra
     grace: d.misfire?.grace ?? "",
     overlap: d.overlap ?? "allow",
     jitter: d.jitter ?? "",
-    params: Object.fromEntries(Object.entries(d.params ?? {}).map(([name, value]) => [name, shownValue(value)])),
+    params: paramTexts(d.params),
     workerGroup: d.worker_group ?? "",
     priority: d.priority ?? "",
   };
+}
+
+/** paramTexts are parameters as fields show them. */
+export function paramTexts(params: Record<string, Value> = {}): Record<string, string> {
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, shownValue(value)]));
 }
 
 function shownValue(value: Value): string {

@@ -61,6 +61,11 @@ export function byClock(w: When): boolean {
   return w.kind !== "after" && w.kind !== "webhook";
 }
 
+/** foretold says the same of rules: their moments are known before. */
+export function foretold(r: Pick<Rules, "after" | "webhook">): boolean {
+  return r.after === undefined && r.webhook === undefined;
+}
+
 /** rulesOf is what the kind that is chosen says. */
 export function rulesOf(w: When): Rules {
   switch (w.kind) {

@@ -1,6 +1,10 @@
 // Backfills: many dates of a workflow, run again or for the first time.
 export const backfills = {
   "backfills.new": "New backfill",
+  "backfills.ofDay": "Backfill this day",
+  "backfills.ofDays": "Backfill {{from}} – {{to}}",
+  "backfills.bySchedule": "The dates are those at which {{name}} fires, with its parameters.",
+  "backfills.byCalendar": "Its calendars leave out none of them here.",
   "backfills.title": "Backfill {{workflow}}",
   "backfills.table": "Backfills",
   "backfills.emptyTitle": "No backfill yet",

@@ -91,5 +91,7 @@ export const pages = {
   "lineage.downstream": "Below {{workflow}}",
   "lineage.upstream": "Above {{workflow}}",
   "lineage.none": "nothing",
+  "lineage.backfill": "Backfill it with what waits for it",
+  "lineage.noWaiter": "No workflow waits for it by a dependent task.",
   "lineage.choose": "Choose a workflow to see what is above and below it.",
 } as const;

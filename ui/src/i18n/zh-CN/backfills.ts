@@ -2,6 +2,10 @@ import type { backfills as en } from "../en/backfills";
 
 export const backfills: Record<keyof typeof en, string> = {
   "backfills.new": "新建补数",
+  "backfills.ofDay": "补这一天",
+  "backfills.ofDays": "补数 {{from}} – {{to}}",
+  "backfills.bySchedule": "日期为 {{name}} 的触发时刻，使用它的参数。",
+  "backfills.byCalendar": "这里不会按它的日历排除日期。",
   "backfills.title": "补数 {{workflow}}",
   "backfills.table": "补数",
   "backfills.emptyTitle": "还没有补数",

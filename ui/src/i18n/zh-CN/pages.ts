@@ -91,5 +91,7 @@ export const pages: Record<keyof typeof en, string> = {
   "lineage.downstream": "{{workflow}} 的下游",
   "lineage.upstream": "{{workflow}} 的上游",
   "lineage.none": "无",
+  "lineage.backfill": "连同等待它的一起补数",
+  "lineage.noWaiter": "没有工作流用依赖任务等待它。",
   "lineage.choose": "选择一个工作流，查看其上下游。",
 };

@@ -1,5 +1,6 @@
 import type { Scope } from "../../api/instances";
 import type { InstanceFilter } from "../../api/queries";
+import { quote } from "../../domain/terminal";
 import type { InstancesSearch, Span } from "../../search";
 
 // What the address of the list asks the server for, and the same question in other forms.
@@ -48,8 +49,6 @@ export function absolute(search: InstancesSearch, now: number): InstancesSearch 
 function pairs(filter: InstanceFilter): [string, string][] {
   return Object.entries(filter).flatMap(([k, v]) => (v === undefined || v === "" ? [] : [[k, String(v)] as [string, string]]));
 }
-
-const quote = (text: string) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 /** asCurl is the list's question for a terminal; the token is the reader's own. */
 export function asCurl(filter: InstanceFilter, base: string): string {
