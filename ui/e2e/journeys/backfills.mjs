@@ -29,7 +29,7 @@ export const journeys = {
     const file = (name) => join(server.data, name);
     server.apply("shop", daily(server.data));
     server.apply("shop", report);
-    const { page } = await visit();
+    const { page } = await visit({ refused: [409] });
     await signInByCall(server, page);
     await page.goto(`${server.url}/p/shop/w/daily?tab=backfills`);
     await page.getByRole("heading", { name: "No backfill yet" }).waitFor();
