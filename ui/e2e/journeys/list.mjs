@@ -27,7 +27,7 @@ export const journeys = {
           let height = 0;
           const step = () => {
             most = Math.max(most, box.querySelectorAll("[data-instance]").length);
-            if (/^[\d,]+ rows$/m.test(document.querySelector("#content").innerText) || performance.now() > end)
+            if (/^\d+ rows$/.test(document.querySelector(".instances-page > .meta").textContent) || performance.now() > end)
               return resolve({ most, height });
             if (box.scrollHeight > height) {
               height = box.scrollHeight;
