@@ -5,6 +5,7 @@
 //
 // It ends with 1 when a bar is missed. What can be counted (requests, elements, rows) is held by the
 // journeys in ui/e2e/journeys too, so that it fails a build; times are only held here.
+import { spawnSync } from "node:child_process";
 import { findChromium, launch } from "../../ui/e2e/browser.mjs";
 import { signInByLink } from "../../ui/e2e/steps.mjs";
 import { clicked, frames, longest, median, opened, pan, percentile, presses, scroll, steps, stopFrames, typed, watchFrames, watchInput, work } from "./page.mjs";
@@ -319,6 +320,8 @@ async function ledger(browser, state, site) {
 
 async function main() {
   if (!findChromium()) throw new Error("there is no Chromium: apt-get install chromium");
+  const measures = [idle, pages, graphs, grids, states, input, logs, tails, tasks, cluster, lists, ledger].filter((m) => only === undefined || m.name === only);
+  if (measures.includes(ledger) && spawnSync("sqlite3", ["-version"]).error) throw new Error("there is no sqlite3: apt-get install sqlite3");
   const before = load();
   const browser = await launch();
   const site = await startSite(say);
@@ -328,7 +331,7 @@ async function main() {
     await signInByLink(site, await first.newPage());
     const state = await first.storageState();
     await first.close();
-    for (const measure of [idle, pages, graphs, grids, states, input, logs, tails, tasks, cluster, lists, ledger].filter((m) => only === undefined || m.name === only)) {
+    for (const measure of measures) {
       say(measure.name);
       rows.push(...(await measure(browser, state, site)));
     }
