@@ -118,10 +118,10 @@ export const journeys = {
     // Without colours too: two letters and hatches for what moves, a ring and seconds for what is nobody's.
     const cell = (slot) => page.locator(`[data-slot="${slot}"]`);
     await becomes(() => cell(0).textContent(), "A›B");
-    assert.equal(await cell(0).getAttribute("aria-label"), "Slot 0: master-1, moves to master-2");
+    assert.equal(await cell(0).getAttribute("aria-label"), "Slot 0: master-1, moves to master-2 A›B");
     assert.match(await cell(0).evaluate((e) => getComputedStyle(e).backgroundImage), /repeating-linear-gradient/);
     await becomes(() => cell(1).textContent(), "B");
-    assert.equal(await cell(7).getAttribute("aria-label"), "Slot 7: nobody, moves to master-3");
+    assert.equal(await cell(7).getAttribute("aria-label"), "Slot 7: nobody, moves to master-3 ›C");
     await becomes(() => page.locator(".slot.moving").count(), moving + unowned);
     await becomes(() => page.locator(".slot.unowned").count(), unowned);
     await look("slots that move");
