@@ -230,7 +230,7 @@ func (s *Server) previewSchedule(ctx context.Context, in *previewSchedule) (*sch
 
 func (s *Server) usual(ctx context.Context, workflowID int64) (Usual, error) {
 	took, err := s.store.Took(ctx, workflowID)
-	return Usual{MedianMs: median(took).Milliseconds(), Samples: len(took)}, err
+	return Usual{MedianMs: sql.Median(took).Milliseconds(), Samples: len(took)}, err
 }
 
 // wordsOf says a schedule's cron in words; nil where it has none, or one that can't be read any more.

@@ -5,11 +5,12 @@
 //
 // It ends with 1 when a bar is missed. What can be counted (requests, elements, rows) is held by the
 // journeys in ui/e2e/journeys too, so that it fails a build; times are only held here.
+import { spawnSync } from "node:child_process";
 import { findChromium, launch } from "../../ui/e2e/browser.mjs";
 import { signInByLink } from "../../ui/e2e/steps.mjs";
-import { clicked, frames, median, opened, pan, percentile, presses, scroll, steps, stopFrames, watchFrames, watchInput, work } from "./page.mjs";
+import { clicked, frames, longest, median, opened, pan, percentile, presses, scroll, steps, stopFrames, typed, watchFrames, watchInput, work } from "./page.mjs";
 import { load, machine, markdown, row, write } from "./report.mjs";
-import { listed, startSite } from "./site.mjs";
+import { listed, needle, startSite } from "./site.mjs";
 
 const asked = process.argv.slice(2);
 const runs = Number(asked[asked.indexOf("--runs") + 1] ?? 0) || 5;
@@ -140,23 +141,100 @@ async function input(browser, state, site) {
   await watchInput(page);
   await page.keyboard.press("Control+f");
   await page.getByRole("textbox", { name: "Find a task" }).waitFor();
-  const typed = await presses(page, [..."t39.4", ..."Enter Enter Enter Backspace Backspace Backspace Backspace Backspace".split(" "), ..."t2.17"].map(String));
+  const found = await presses(page, [..."t39.4", ..."Enter Enter Enter Backspace Backspace Backspace Backspace Backspace".split(" "), ..."t2.17"].map(String));
   await page.keyboard.press("Escape");
   const walked = await presses(page, new Array(12).fill(["ArrowRight", "ArrowDown"]).flat());
   await context.close();
-  const both = [...typed, ...walked];
-  return [row(`a key on that graph (search, arrows) to the frame that shows it, p95 of ${both.length}`, percentile(both, 95), "ms", 50)];
+  const both = [...found, ...walked];
+  const list = await opened(browser, state, `${site.url}/runs`, "[data-instance]");
+  await watchInput(list.page);
+  const moved = await presses(list.page, new Array(12).fill(["j", "x", "k"]).flat());
+  await list.context.close();
+  return [
+    row(`a key on that graph (search, arrows) to the frame that shows it, p95 of ${both.length}`, percentile(both, 95), "ms", 50),
+    row(`a key on the list of instances (down, choose, up), p95 of ${moved.length}`, percentile(moved, 95), "ms", 50),
+  ];
 }
 
-/** logs measures the log of a task that printed 100 MiB. */
+/** logs measures the log of a task that printed 100 MiB: opened, and searched for its last line. */
 async function logs(browser, state, site) {
+  const url = `${site.url}/p/bench/r/${site.log}?task=print&panel=log`;
   const seen = await times(runs, async () => {
-    const { context, done } = await opened(browser, state, `${site.url}/p/bench/r/${site.log}?task=print&panel=log`, ".log-line");
+    const { context, done } = await opened(browser, state, url, ".log-line");
     await context.close();
     return done;
   });
+  const hits = await times(runs, async () => {
+    // From its first line, so that the hit is not on the screen already.
+    const { page, context } = await opened(browser, state, `${url}&line=1`, ".log-line");
+    await page.locator(".log").focus();
+    await page.keyboard.press("Control+f");
+    await page.locator(".log-find input").waitFor();
+    const took = await typed(page, needle, ".log-row[data-current] mark");
+    await context.close();
+    return took;
+  });
+  const answers = await times(runs, async () => {
+    const began = performance.now();
+    const query = new URLSearchParams({ q: needle, limit: "1" });
+    const { hits } = await site.api("GET", `/instances/${site.log}/tasks/print/attempts/1/log/search?${query}`);
+    if (hits.length !== 1) throw new Error(`${hits.length} hits`);
+    return performance.now() - began;
+  });
   const kept = Math.round(site.logBytes / 1024 / 1024);
-  return [row(`the log of a task that printed 100 MiB (${kept} MiB kept): from the address to its lines, nothing cached`, median(seen), "ms", 1000)];
+  return [
+    row(`the log of a task that printed 100 MiB (${kept} MiB kept): from the address to its lines, nothing cached`, median(seen), "ms", 1000),
+    row("a search through it for its last line: the server's answer", median(answers), "ms", 1000),
+    row("the same: from the last letter typed to the hit on the screen", median(hits), "ms", 1000),
+  ];
+}
+
+/** tailed is for how long a log that grows is watched, in seconds. */
+const tailed = 15;
+
+/** tails measures a log that is followed while thousands of lines come each second. */
+async function tails(browser, state, site) {
+  const id = await site.talk();
+  const { page, context } = await opened(browser, state, `${site.url}/p/bench/r/${id}?task=talk&panel=log`, ".log-line");
+  const last = () => page.evaluate(() => Number([...document.querySelectorAll(".log-row")].at(-1).dataset.line));
+  await page.waitForTimeout(2000); // what its opening costs is not the question
+  const [from, began] = [await last(), performance.now()];
+  await watchFrames(page);
+  await page.waitForTimeout(tailed * 1000);
+  const gaps = await stopFrames(page);
+  const rate = Math.round((((await last()) - from) / (performance.now() - began)) * 1000);
+  const rows = await page.locator(".log-row").count();
+  await context.close();
+  return [
+    row(`following a log of ${rate.toLocaleString("en")} lines a second: a frame, p95 of ${gaps.length}`, percentile(gaps, 95), "ms", 33),
+    row("its rows in the document", rows),
+  ];
+}
+
+/** tasks measures what holds the page's thread longest while pages open, and in the second after. */
+async function tasks(browser, state, site) {
+  const many = "/p/bench/w/many";
+  const pages = {
+    Today: ["/", "#content h2"],
+    "the list of instances": ["/runs", "[data-instance]"],
+    "the graph of 2,000 tasks": [`/p/bench/r/${site.big}`, ".react-flow__node"],
+    "their grid": [`${many}?tab=grid`, '[role="gridcell"].fill-solid'],
+    "their editor": [`${many}/edit`, ".react-flow__node"],
+    "their text": [`${many}/edit?view=text`, ".cm-line"],
+    "the log of 100 MiB": [`/p/bench/r/${site.log}?task=print&panel=log`, ".log-line"],
+  };
+  const out = [];
+  for (const [what, [path, shows]] of Object.entries(pages)) {
+    const long = await times(3, async () => {
+      const { page, context } = await opened(browser, state, site.url + path, shows);
+      await page.waitForTimeout(1000);
+      const ms = await longest(page);
+      await context.close();
+      return ms;
+    });
+    out.push(row(`the longest task of the page's thread while it opens ${what}`, median(long), "ms", 200));
+  }
+  return out;
 }
 
 /** watched is for how long the slot map is watched, in seconds. */
@@ -242,6 +320,8 @@ async function ledger(browser, state, site) {
 
 async function main() {
   if (!findChromium()) throw new Error("there is no Chromium: apt-get install chromium");
+  const measures = [idle, pages, graphs, grids, states, input, logs, tails, tasks, cluster, lists, ledger].filter((m) => only === undefined || m.name === only);
+  if (measures.includes(ledger) && spawnSync("sqlite3", ["-version"]).error) throw new Error("there is no sqlite3: apt-get install sqlite3");
   const before = load();
   const browser = await launch();
   const site = await startSite(say);
@@ -251,7 +331,7 @@ async function main() {
     await signInByLink(site, await first.newPage());
     const state = await first.storageState();
     await first.close();
-    for (const measure of [idle, pages, graphs, grids, states, input, logs, cluster, lists, ledger].filter((m) => only === undefined || m.name === only)) {
+    for (const measure of measures) {
       say(measure.name);
       rows.push(...(await measure(browser, state, site)));
     }

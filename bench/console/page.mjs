@@ -31,6 +31,10 @@ export async function opened(browser, state, url, ...selectors) {
   const requests = [];
   page.on("request", (r) => r.url().includes("/api/v1/") && !r.url().includes("/stream") && requests.push(new URL(r.url()).pathname));
   await page.addInitScript((wanted) => {
+    window.benchLong = [];
+    new PerformanceObserver((list) => {
+      for (const e of list.getEntries()) window.benchLong.push(e.duration);
+    }).observe({ type: "longtask", buffered: true });
     const look = () => {
       if (!wanted.every((s) => document.querySelector(s))) return requestAnimationFrame(look);
       // This frame is about to be painted; at the next one it has been.
@@ -44,6 +48,32 @@ export async function opened(browser, state, url, ...selectors) {
   await page.waitForFunction(() => window.benchDone !== undefined && performance.getEntriesByName("first-contentful-paint").length > 0);
   const [done, paint] = await page.evaluate(() => [window.benchDone, performance.getEntriesByName("first-contentful-paint")[0].startTime]);
   return { page, context, done, paint, requests };
+}
+
+/** longest is the longest task of the page's thread since it was opened, in ms; the browser tells of none below 50. */
+export function longest(page) {
+  return page.evaluate(() => Math.max(0, ...window.benchLong));
+}
+
+/** typed types a text into the field that has the focus, and gives the time from its last letter to the frame that shows what is looked for. */
+export async function typed(page, text, shows) {
+  const seen = page.evaluate(
+    (selector) =>
+      new Promise((resolve) => {
+        let last = 0;
+        document.addEventListener("input", () => {
+          last = performance.now();
+        });
+        const look = () => {
+          if (last === 0 || !document.querySelector(selector)) return requestAnimationFrame(look);
+          return requestAnimationFrame(() => resolve(performance.now() - last));
+        };
+        look();
+      }),
+    shows,
+  );
+  await page.keyboard.type(text);
+  return seen;
 }
 
 /** clicked gives the time from a click on one selector to the end of the first frame that shows another. */

@@ -27,12 +27,24 @@ function many(name, gates) {
   return `${lines.join("\n")}\n`;
 }
 
+/** needle stands in the last line of the log of 100 MiB, and nowhere else. */
+export const needle = "the needle of this haystack";
 const printed = 100 * 1024 * 1024;
 const chatty = `name: chatty
 tasks:
   - name: print
     type: shell
-    script: yes "a line of output as tasks print them, about a hundred bytes with all that stands in it and its end" | head -c ${printed}
+    script: |
+      yes "a line of output as tasks print them, about a hundred bytes with all that stands in it and its end" | head -c ${printed - 100}
+      printf '\\n${needle}\\n'
+`;
+
+/** talking prints some 5,000 lines a second, for half a minute. */
+const talking = `name: talking
+tasks:
+  - name: talk
+    type: shell
+    script: for i in $(seq 1 300); do seq -f "line %.0f of $i, as long as a line that a task prints" 1 520; sleep 0.1; done
 `;
 
 const tiny = "name: tiny\ntasks:\n  - {name: a, type: noop}\n";
@@ -100,6 +112,11 @@ export async function startSite(say) {
       const done = spawnSync("sqlite3", [join(server.data, "porpoise.db")], { input: text, encoding: "utf8" });
       if (done.status !== 0) throw new Error(`sqlite3: ${done.error ?? done.stderr}`);
       return { schedule: "hourly", fires: ledgered };
+    },
+    /** talk starts the task that prints without an end, and gives its instance. */
+    talk: () => {
+      server.apply("bench", talking);
+      return start("talking");
     },
     slots: async () => (await server.api("GET", "/cluster/pulse")).slots.owners.length,
     /** gated starts the instance whose first 200 tasks end when the returned function is called. */

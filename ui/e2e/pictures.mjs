@@ -1,5 +1,7 @@
-// The pictures of the guides in docs/pictures, of the real console.
+// All pictures of docs/pictures, of the real console: those of docs and of the guides.
 //   node e2e/pictures.mjs [name...]
+import { spawnSync } from "node:child_process";
+import { rmSync, writeFileSync } from "node:fs";
 import { launch, open } from "./browser.mjs";
 import { startServer } from "./server.mjs";
 import { finished, signInByLink } from "./steps.mjs";
@@ -8,6 +10,7 @@ const out = new URL("../../docs/pictures/", import.meta.url).pathname;
 const wanted = process.argv.slice(2);
 const chosen = (name) => wanted.length === 0 || wanted.includes(name);
 const wide = { width: 1280, height: 720 };
+const high = { width: 1280, height: 800 };
 const phone = { width: 390, height: 780 };
 
 /** nightly fails now and then in one task, and takes its time in another. */
@@ -44,22 +47,68 @@ tasks:
   - {name: publish, type: noop, needs: [ask]}
 `;
 
+/** around are workflows that wait for the nightly one and start another, so that there is a lineage. */
+const around = [
+  "name: prices\ntasks:\n  - {name: fetch, type: noop}\n",
+  `name: daily report
+tasks:
+  - {name: wait for orders, type: dependent, check: {all: [{workflow: nightly orders, date: today}]}}
+  - {name: wait for prices, type: dependent, check: {all: [{workflow: prices, date: today}]}}
+  - {name: mail, type: noop, needs: [wait for orders, wait for prices]}
+`,
+  `name: month end
+tasks:
+  - {name: wait, type: dependent, check: {all: [{workflow: daily report, date: today}]}}
+  - {name: prices again, type: sub_workflow, workflow: prices, needs: [wait]}
+`,
+];
+const gated = (gate) => `name: rebuild
+tasks:
+  - {name: load, type: shell, script: "while [ ! -e ${gate} ]; do sleep 0.1; done"}
+`;
+const parts = Array.from({ length: 11 }, (_, n) => `  - {name: crunch ${n + 1}, type: shell, script: sleep 600}\n`);
+const busy = `name: busy\ntasks:\n${parts.join("")}`;
+
 async function shoot(page, name) {
-  await page.waitForFunction(() => document.querySelectorAll(".skeleton").length === 0);
+  await page.waitForFunction(() => document.querySelectorAll(".skeleton, .code-waiting").length === 0);
   await page.evaluate(() => document.fonts.ready);
+  await page.evaluate(() =>
+    Promise.allSettled(document.getAnimations().map((a) => a.effect?.getTiming().iterations !== Infinity && a.finished)),
+  );
   await page.screenshot({ path: `${out}${name}.png` });
   console.log(name);
 }
 
-async function ofOneNode(browser) {
-  const server = await startServer();
-  const { page } = await open(browser, server.url);
-  await signInByLink(server, page);
-  await page.setViewportSize(wide);
-  server.apply("shop", nightly);
-  server.apply("shop", release);
-  const start = async (workflow, params) =>
-    (await server.api("POST", `/projects/shop/workflows/${encodeURIComponent(workflow)}/start`, { params })).instance_id;
+/** drawn says that the machine has a font for a language: without one its picture would be of empty boxes. */
+const drawn = (language) => language === "en" || /\S/.test(spawnSync("fc-list", [":lang=zh"], { encoding: "utf8" }).stdout ?? "");
+
+/** take makes a picture that is asked for: of an address, once what it is about is there. */
+async function take({ page, url }, [name, path, ready, { size = wide, language = "en", theme = "light" } = {}]) {
+  if (!chosen(name)) return;
+  if (!drawn(language)) {
+    console.log(`${name} is left out: there is no font for ${language} (apt-get install fonts-noto-cjk)`);
+    return;
+  }
+  await page.setViewportSize(size);
+  await page.evaluate(
+    ([l, t]) => {
+      localStorage.setItem("porpoise.settings", JSON.stringify({ language: l }));
+      localStorage.setItem("porpoise.theme", t);
+    },
+    [language, theme],
+  );
+  await page.goto(url + path);
+  await ready(page);
+  await shoot(page, name);
+}
+
+const there = (selector, hasText) => (page) => page.locator(selector, { hasText }).first().waitFor();
+
+/** shop fills a server with a shop's nights, and gives the ids of what has run. */
+async function shop(server) {
+  for (const text of [nightly, release, ...around, gated(`${server.data}/gate`)]) server.apply("shop", text);
+  const start = async (workflow, params, project = "shop") =>
+    (await server.api("POST", `/projects/${project}/workflows/${encodeURIComponent(workflow)}/start`, { params })).instance_id;
   const ids = [];
   for (let n = 0; n < 24; n++) {
     const id = await start("nightly orders", { n });
@@ -67,50 +116,93 @@ async function ofOneNode(browser) {
     ids.push(id);
     if (n === 13) server.apply("shop", nightly.replace("sleep 0.2", "sleep 0.3"));
   }
-  await start("release", {});
-  await server.api("PUT", "/projects/shop/workflows/nightly%20orders/schedules/nightly", { cron: "30 2 * * *", timezone: "Europe/Berlin" });
-  if (chosen("grid")) {
-    await page.goto(`${server.url}/p/shop/w/nightly%20orders?tab=grid`);
-    await page.getByRole("grid").waitFor();
-    await shoot(page, "grid");
-  }
-  if (chosen("today")) {
-    await page.goto(`${server.url}/`);
-    await page.getByText("Failed in the last 24 hours").waitFor();
-    await shoot(page, "today");
-  }
-  if (chosen("approvals")) {
-    await page.goto(`${server.url}/approvals`);
-    await page.getByText("Release the new price list").first().click();
-    await shoot(page, "approvals");
-  }
-  if (chosen("schedule")) {
-    await page.goto(`${server.url}/p/shop/schedules?new=1`);
-    await page.getByRole("dialog").waitFor();
-    await shoot(page, "schedule");
-  }
-  if (chosen("phone")) {
-    await page.setViewportSize(phone);
-    await page.goto(`${server.url}/p/shop/r/${ids[22]}`);
-    await page.getByRole("button", { name: "Recover" }).first().waitFor();
-    await shoot(page, "phone");
-  }
+  const [sales, genome] = [await start("nightly sales", {}, "examples"), await start("epigenomics", {}, "examples")];
+  for (const id of [sales, genome]) await finished(server, id);
+  for (const workflow of ["release", "prices"]) await start(workflow, {});
+  const put = (workflow, name, cron) =>
+    server.api("PUT", `/projects/shop/workflows/${encodeURIComponent(workflow)}/schedules/${name}`, { cron, timezone: "Europe/Berlin" });
+  await put("nightly orders", "nightly", "30 2 * * *");
+  for (const [name, cron] of Object.entries({
+    hourly: "0 * * * *",
+    office: "*/15 8-18 * * MON-FRI",
+    early: "15 2 * * *",
+    evening: "0 20 * * *",
+  }))
+    await put("prices", name, cron);
+  await put("daily report", "mornings", "0 6 * * MON-FRI");
+  return { failed: ids[22], sales, genome };
+}
+
+/** filling starts a backfill of a fortnight, of which six days are done and two run. */
+async function filling(server) {
+  const path = "/projects/shop/workflows/rebuild/backfills";
+  const dates = { from: "2026-03-01", to: "2026-03-06", parallel: 6 };
+  writeFileSync(`${server.data}/gate`, "");
+  const begin = async (body) => {
+    const plan = await server.api("POST", `${path}?preview=true`, body);
+    return (await server.api("POST", path, { ...body, preview: plan.token })).backfill_id;
+  };
+  const ended = async (id, done) => {
+    for (let left = 300; (await server.api("GET", `${path}/${id}`)).progress.done < done; left--) {
+      if (left === 0) throw new Error(`backfill ${id} has not done ${done}`);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  };
+  await ended(await begin(dates), 6);
+  rmSync(`${server.data}/gate`);
+  return begin({ from: "2026-03-01", to: "2026-03-14", parallel: 2, only: "missing" });
+}
+
+async function ofOneNode(browser) {
+  const server = await startServer();
+  const { page } = await open(browser, server.url);
+  await signInByLink(server, page);
+  const { failed, sales, genome } = await shop(server);
+  const backfill = chosen("backfill") ? await filling(server) : "";
+  const at = { page, url: server.url };
+  const of = "/p/shop/w/nightly%20orders";
+  const failure = `/p/examples/r/${sales}?task=load+warehouse&panel=log`;
+  const today = there("h2", "Failed in the last 24 hours");
+  for (const picture of [
+    ["grid", `${of}?tab=grid`, there("[role=grid] [role=gridcell].fill-solid")],
+    ["today", "/", today],
+    ["approvals", "/approvals", (p) => p.getByText("Release the new price list").first().click()],
+    ["schedule", "/p/shop/schedules?new=1", there("[role=dialog] form")],
+    ["calendar", `${of}/s/nightly?span=year`, there(".calendar-day[data-worst]")],
+    ["heat", "/schedules?heat=map", there(".heat-cell[data-n]")],
+    ["backfill", `/p/shop/w/rebuild?tab=backfills&id=${backfill}`, there("[role=dialog] tbody tr")],
+    ["lineage", "/lineage?at=shop%2Fdaily+report", there(".react-flow__edge")],
+    ["editor", "/p/examples/w/nightly%20sales/edit?view=split&task=load+warehouse", there(".react-flow__edge"), { size: high }],
+    ["instance", failure, there(".log-line"), { size: high }],
+    ["graph", `/p/examples/r/${genome}`, there(".react-flow__edge"), { size: high }],
+    ["dark", failure, there(".log-line"), { size: high, theme: "dark" }],
+    ["chinese", "/", there(".today h2, #content h2"), { language: "zh-CN" }],
+    ["phone", `/p/shop/r/${failed}`, there("button", "Recover"), { size: phone }],
+  ])
+    await take(at, picture);
   await server.stop();
 }
 
 async function ofACluster(browser) {
-  const server = await startServer({ flags: ["--demo"] });
+  const server = await startServer({ flags: ["--demo"], within: 60_000 });
   const { page } = await open(browser, server.url);
   await signInByLink(server, page);
-  await page.setViewportSize(wide);
-  await page.goto(`${server.url}/cluster/slots`);
-  await page.getByText("3 masters").waitFor();
-  await page.getByText("3 workers").waitFor();
-  await shoot(page, "cluster");
+  server.apply("shop", busy);
+  await server.api("POST", "/projects/shop/workflows/busy/start", {});
+  const at = { page, url: server.url };
+  await take(at, [
+    "cluster",
+    "/cluster/slots",
+    async (p) => {
+      for (const many of ["3 masters", "3 workers"]) await p.getByText(many).waitFor();
+    },
+  ]);
+  await take(at, ["workers", "/cluster/workers?w=worker-1", there("[data-worker] tbody tr")]);
   await server.stop();
 }
 
+const cluster = ["cluster", "workers"];
 const browser = await launch();
-if (["grid", "today", "approvals", "schedule", "phone"].some(chosen)) await ofOneNode(browser);
-if (chosen("cluster")) await ofACluster(browser);
+if (wanted.length === 0 || wanted.some((name) => !cluster.includes(name))) await ofOneNode(browser);
+if (cluster.some(chosen)) await ofACluster(browser);
 await browser.close();

@@ -43,13 +43,17 @@ export async function prepare(server) {
   server.apply("etl", shared.replace("- name: report", "- name: mail").replace("echo 1", "echo 3"));
   server.apply("etl", long);
   const running = await start("etl", "long");
+  const dates = { from: "2026-03-01", to: "2026-03-03", parallel: 1 };
+  const backfills = "/projects/etl/workflows/long/backfills";
+  const { token } = await server.api("POST", `${backfills}?preview=true`, dates);
+  const { backfill_id: backfill } = await server.api("POST", backfills, { ...dates, preview: token });
   for (let i = 0; i < 6; i++) await finished(server, await start("examples", "hello"));
   for (const id of [failed, good, genome, etl]) await finished(server, id);
   await server.api("POST", "/users", { name: "li wei", password: "given by the admin" });
   await server.api("POST", "/users", { name: "vera", password: "given by the admin" });
   await server.api("PUT", "/projects/etl/members/li%20wei", { role: "editor" });
   await server.api("PUT", "/projects/etl/members/vera", { role: "viewer" });
-  return { failed, good, genome, etl, running };
+  return { failed, good, genome, etl, running, backfill };
 }
 
 const exact = { exact: true };
@@ -144,6 +148,15 @@ export function scenes(ids) {
     "diff list": ["/p/etl/w/shared?tab=versions&from=1&to=3"],
     "diff graph": ["/p/etl/w/shared?tab=versions&from=1&to=3&as=graph"],
     "diff text": ["/p/etl/w/shared?tab=versions&from=1&to=3&as=text"],
+    restore: [
+      "/p/etl/w/shared?tab=versions",
+      (page, say) =>
+        page
+          .getByRole("button", { name: say("versions.restore"), ...exact })
+          .last()
+          .click(),
+    ],
+    "backfill cancel": [`/p/etl/w/long?tab=backfills&id=${ids.backfill}`, button("backfills.cancel")],
     start: [`${sales}?start=1`],
     "editor canvas": [edit],
     "editor split": [`${sales}/edit?view=split&task=load+warehouse`],

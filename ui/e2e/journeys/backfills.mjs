@@ -15,15 +15,21 @@ tasks:
       if [ "$day" = 20260304 ] && [ ! -e ${dir}/mended ]; then exit 3; fi
 `;
 
+const report = `name: report
+tasks:
+  - {name: wait, type: dependent, check: {all: [{workflow: daily, date: today}]}}
+`;
+
 export const journeys = {
-  "27: a backfill of 14 days, two at once: previewed, paused, resumed; one fails, is mended, and it ends 14 of 14": async ({
+  "27: a backfill of 14 days: previewed, paused, resumed, widened; one fails, is mended, and it ends 14 of 14": async ({
     server,
     visit,
     check,
   }) => {
     const file = (name) => join(server.data, name);
     server.apply("shop", daily(server.data));
-    const { page } = await visit();
+    server.apply("shop", report);
+    const { page } = await visit({ refused: [409] });
     await signInByCall(server, page);
     await page.goto(`${server.url}/p/shop/w/daily?tab=backfills`);
     await page.getByRole("heading", { name: "No backfill yet" }).waitFor();
@@ -54,7 +60,14 @@ export const journeys = {
     // Paused, what ran ends and no other begins.
     await one.getByText("2 of 14").waitFor();
     assert.deepEqual(await check(page, "backfill"), []);
+    rmSync(file("gate"));
     await one.getByRole("button", { name: "Resume" }).click();
+    // Going on, it says when it will be over; more at once begin where it already runs.
+    await one.getByText(/^2 of 14, 2 running, done at about [^,]*\d:\d\d/).waitFor();
+    await one.getByLabel("Dates at once").fill("4");
+    await one.getByRole("button", { name: "Apply" }).click();
+    await one.getByText(/^2 of 14, 4 running/).waitFor();
+    writeFileSync(file("gate"), "");
     await one.getByText("14 of 14, 1 failed").waitFor();
 
     await one.getByRole("combobox", { name: "State" }).click();
@@ -84,7 +97,23 @@ export const journeys = {
     await page.getByRole("option", { name: "never ran or failed" }).click();
     await form.getByRole("button", { name: "Preview" }).click();
     await form.getByText("2 dates are left out:").waitFor();
+    // What waits for the workflow runs for the same dates, if asked to.
+    await form.getByRole("switch", { name: "Also what waits for this workflow" }).focus();
+    await page.keyboard.press("Space");
+    await form.getByRole("button", { name: "Preview" }).click();
+    await form.getByRole("heading", { name: "report v1: 3 dates" }).waitFor();
+    await form.getByRole("button", { name: "Start 4 runs" }).waitFor();
+    // A date that somebody has run since is not run again: what was looked at is refused, and the plan of now shown.
     rmSync(file("gate"));
+    await server.api("POST", "/projects/shop/workflows/daily/start", { schedule_time: "2026-03-15T00:00:00+01:00" });
+    await form.getByRole("button", { name: "Start 4 runs" }).click();
+    await form.getByRole("alert").waitFor();
+    await form.getByRole("button", { name: "Start 3 runs" }).waitFor();
+    assert.deepEqual(await check(page, "a stale plan"), []);
+    await form.getByRole("switch", { name: "Also what waits for this workflow" }).focus();
+    await page.keyboard.press("Space");
+    await form.getByLabel("To, included").fill("2026-03-16");
+    await form.getByRole("button", { name: "Preview" }).click();
     await form.getByRole("button", { name: "Start 1 run" }).click();
     await one.getByText("0 of 1, 1 running").waitFor();
     // Whoever looks at the workflow is told of it.

@@ -7,7 +7,7 @@ import { signInByCall, signInByLink } from "../steps.mjs";
 const unchecked = [
   /^(today menu|palette|shortcuts|profile token|workflow missing|instance missing)/,
   /^(project |member |workflow (new|copy|delete|menu)|workflows none)/,
-  /^(instances chosen|instance log (full|below)|editor new)/,
+  /^(instances chosen|instance log (full|below)|editor new|restore|backfill cancel)/,
 ];
 
 /** clean holds the unchecked scenes to axe. */

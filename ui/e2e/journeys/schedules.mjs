@@ -37,16 +37,30 @@ export const waiting = ["26: ", "26b: "];
 
 export const journeys = {
   "25: every day at 02:30 in Berlin in words; the change of the clocks is marked; pause and resume": async ({ server, visit, check }) => {
-    const page = await ready(server, visit, { refused: [412] });
+    const page = await ready(server, visit, { refused: [412], timezoneId: "America/New_York" });
     await page.getByRole("heading", { name: "No schedule yet" }).waitFor();
     await clean(page, check, "no schedules");
     await page.getByRole("button", { name: "New schedule" }).click();
     const form = page.getByRole("dialog");
     await pick(page, form, "Workflow", "daily");
     await form.getByRole("textbox", { name: "Name" }).fill("nightly");
-    await form.getByRole("textbox", { name: "From" }).fill("2027-03-27");
+    // Neither the kind, the time nor the zone is what the form begins with.
+    await pick(page, form, "Fires", "On days of the week");
+    await form.getByLabel(/^At\b/).fill("07:15");
+    await form.getByRole("button", { name: "Tue" }).click();
+    await form.getByText("at 07:15 on Monday and Wednesday to Friday").waitFor();
+    await pick(page, form, "Fires", "Daily at a time");
+    await form.getByText("at 07:15 every day").waitFor();
+    await form.getByLabel(/^At\b/).fill("02:30");
     await form.getByText("at 02:30 every day").waitFor();
+    await form.getByText("in America/New_York").waitFor();
+    await form.getByRole("combobox", { name: "Timezone" }).fill("berlin");
+    await page.getByRole("option", { name: "Europe/Berlin", exact: true }).click();
     const fires = form.locator(".next-fires li");
+    // In autumn the clock shows the hour twice.
+    await form.getByRole("textbox", { name: "From" }).fill("2027-10-30");
+    await fires.filter({ hasText: "2027-10-31 02:30" }).getByText("clocks change: the clock shows this time twice").first().waitFor();
+    await form.getByRole("textbox", { name: "From" }).fill("2027-03-27");
     await fires.filter({ hasText: "2027-03-28 03:00 +02:00" }).getByText("clocks change: 02:30:00 does not exist that day").waitFor();
     await becomes(() => fires.first().textContent(), /2027-03-27 02:30 \+01:00/);
     await form.getByRole("textbox", { name: /^table/ }).fill("returns");
@@ -310,10 +324,13 @@ export const journeys = {
     check,
   }) => {
     await ready(server, visit).then((first) => first.close()); // what loses its server is another journey
-    // Late fires are let go, so that what nobody was there for is missed.
-    await put(server, "watch", { cron: "*/2 * * * * *", misfire: { policy: "none", grace: "1s" } });
-    const of = "/projects/shop/workflows/daily/schedules/watch";
-    const rows = async (state) => (await server.api("GET", `${of}/fires?state=${state}&limit=200`)).items;
+    // The same moments for three of which each has a policy of its own.
+    const policies = { watch: "none", newest: "latest", each: "all" };
+    for (const [name, policy] of Object.entries(policies))
+      await put(server, name, { cron: "*/2 * * * * *", misfire: { policy, grace: "1s" } });
+    const ledgerOf = (name) => `/projects/shop/workflows/daily/schedules/${name}`;
+    const rows = async (state, name = "watch") => (await server.api("GET", `${ledgerOf(name)}/fires?state=${state}&limit=200`)).items;
+    const of = ledgerOf("watch");
     const until = async (what, done) => {
       for (let i = 0; i < 300; i++) {
         const got = await done();
@@ -325,13 +342,38 @@ export const journeys = {
     await until("a fire", async () => (await rows("fired")).length > 0);
     await server.kill();
     await new Promise((r) => setTimeout(r, 7000)); // it is down over three of its moments
+    const back = Date.now();
     await server.restart();
     await until("what was missed", async () => (await rows("missed")).length >= 3);
-    await server.api("POST", `${of}/pause`, { reason: "look what came of it" });
-    const missed = (await rows("missed")).length;
+    for (const name of Object.keys(policies)) await server.api("POST", `${ledgerOf(name)}/pause`, { reason: "look what came of it" });
+    const lost = await rows("missed");
+    const missed = lost.length;
+    // Of the moments of the outage, which "none" has let go, "all" has run each, and "latest" one at most: a newer one may have
+    // come while the master began.
+    const away = lost.map((f) => f.at).filter((at) => Date.parse(at) < back - 1000);
+    assert.ok(away.length >= 3, `only ${away.length} moments were missed`);
+    const among = async (state, name) => (await rows(state, name)).filter((f) => away.includes(f.at));
+    const caught = (await among("fired", "each")).map((f) => [f.at, f.late_ms > 1000, f.instance_id !== undefined]);
+    assert.deepEqual(caught.toSorted(), away.map((at) => [at, true, true]).toSorted());
+    const passed = await among("missed", "newest");
+    assert.ok(passed.every((f) => f.reason === "misfire_latest"));
+    const newest = (await among("fired", "newest")).map((f) => f.at);
+    assert.deepEqual(newest, away.toSorted().slice(passed.length));
+    assert.ok(newest.length <= 1, `${newest.length} fires of the outage ran by the policy latest`);
 
     const { page } = await visit();
     await page.request.post(`${server.url}/api/v1/session`, { data: { user: "admin", password: server.password } });
+    // Late by seconds, and each with its instance.
+    for (const [name, words, count] of [
+      ["each", /fired\d+(\.\d)? s\d/, away.length],
+      ["newest", "a newer late fire ran", passed.length],
+    ]) {
+      await page.goto(`${server.url}/p/shop/w/daily/s/${name}`);
+      await page.locator(".calendar-day[data-worst]").first().click();
+      const lines = page.getByRole("dialog").getByRole("row").filter({ hasText: words });
+      await lines.first().waitFor();
+      assert.ok((await lines.count()) >= count, `${name} says ${words} of ${await lines.count()} fires, want ${count}`);
+    }
     await page.goto(`${server.url}/p/shop/w/daily/s/watch`);
     await page.getByText("It does not fire: admin has paused it (look what came of it).").waitFor();
     await page.getByText("It holds").waitFor();

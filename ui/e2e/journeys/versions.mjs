@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { inBoth } from "../axe.mjs";
-import { finished, signInAgain, signInByCall, signInByLink } from "../steps.mjs";
+import { becomes, finished, signInAgain, signInByCall, signInByLink } from "../steps.mjs";
 
 const base = `# who loads what
 name: shared
@@ -202,7 +202,9 @@ export const journeys = {
       ["load", "report"],
     );
     await page.getByRole("tab", { name: /Param/ }).click();
-    await page.getByText("42").first().waitFor();
+    const day = page.getByRole("row").filter({ has: page.getByRole("cell", { name: "day", exact: true }) });
+    await becomes(() => day.getByRole("cell").nth(1).textContent(), /^42\b/);
+    await day.getByText("start", { exact: true }).waitFor();
   },
 
   "an ended session keeps what was written, and so does a server that is away": async ({ server, visit }) => {

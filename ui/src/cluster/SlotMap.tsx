@@ -104,6 +104,7 @@ const SlotCell = memo(function SlotCell({ slot, owner, next, mark, nextMark, fad
   const label = next === undefined ? t("cluster.slotOf", { slot, master: who }) : t("cluster.slotMoves", { slot, from: who, to: next });
   const look = mark === undefined ? "unowned" : lookOfMark(mark);
   const letter = mark === undefined ? String(Math.min(99, seconds)) : letterOf(mark);
+  const letters = next === undefined ? letter : `${mark === undefined ? "" : letter}›${nextMark === undefined ? "?" : letterOf(nextMark)}`;
   return (
     <button
       type="button"
@@ -113,10 +114,11 @@ const SlotCell = memo(function SlotCell({ slot, owner, next, mark, nextMark, fad
       data-owner={owner ?? ""}
       tabIndex={stop ? 0 : -1}
       title={label}
-      aria-label={label}
+      // Who speaks to the page says what stands there.
+      aria-label={next === undefined ? label : `${label} ${letters}`}
     >
       <span key={owner ?? ""} className={shown.landed ? "landed" : undefined}>
-        {next === undefined ? letter : `${mark === undefined ? "" : letter}›${nextMark === undefined ? "?" : letterOf(nextMark)}`}
+        {letters}
       </span>
     </button>
   );
