@@ -12,14 +12,27 @@ import (
 
 // CronPreview says what a cron expression means, before a schedule is made of it.
 type CronPreview struct {
-	Cron            string     `json:"cron"`
-	Dialect         string     `json:"dialect" enum:"unix,quartz" doc:"How days are counted and combined: in unix Sunday is 0 or 7, and a day counts that either day field names; in quartz Sunday is 1, and only one day field may be set."`
-	DialectFrom     string     `json:"dialect_from" enum:"given,fields" doc:"Why it is this dialect: it was asked for, or by the number of fields: five are unix, six and seven are quartz."`
+	Cron string `json:"cron"`
+	CronReading
 	Timezone        string     `json:"timezone"`
 	Words           CronWords  `json:"words"`
-	FollowsRealTime bool       `json:"follows_real_time" doc:"false: it stands for times on the wall, and a change of the clocks neither loses nor doubles one. true: minute or hour is a wildcard, so that it fires whenever the clock shows such a time."`
 	ShortestSeconds int64      `json:"shortest_seconds" doc:"The shortest time between two fires by the clock on the wall; 0 where there are no two."`
 	Fires           []CronFire `json:"fires" nullable:"false" doc:"The next ones; fewer than asked for where there are no more."`
+}
+
+// CronReading is by which rules an expression is read, and why by those.
+type CronReading struct {
+	Dialect         string `json:"dialect" enum:"unix,quartz" doc:"How days are counted and combined: in unix Sunday is 0 or 7, and a day counts that either day field names; in quartz Sunday is 1, and only one day field may be set."`
+	DialectFrom     string `json:"dialect_from" enum:"given,fields" doc:"Why it is this dialect: it was asked for, or by the number of fields: five are unix, six and seven are quartz."`
+	FollowsRealTime bool   `json:"follows_real_time" doc:"false: it stands for times on the wall, and a change of the clocks neither loses nor doubles one. true: minute or hour is a wildcard, so that it fires whenever the clock shows such a time."`
+}
+
+func readingOf(e cron.Expression, asked string) CronReading {
+	out := CronReading{Dialect: string(e.Dialect()), DialectFrom: "fields", FollowsRealTime: e.FollowsRealTime()}
+	if asked != "" {
+		out.DialectFrom = "given"
+	}
+	return out
 }
 
 // CronWords is an expression in words.
@@ -69,12 +82,8 @@ func (s *Server) previewCron(_ context.Context, in *previewCron) (*cronPreviewAn
 		return nil, problem(http.StatusBadRequest, wrong[0].Field+": "+wrong[0].Message, wrong...)
 	}
 	out := CronPreview{
-		Cron: in.Cron, Dialect: string(expression.Dialect()), DialectFrom: "fields", Timezone: loc.String(),
-		Words:           CronWords{expression.Words(cron.English), expression.Words(cron.Chinese)},
-		FollowsRealTime: expression.FollowsRealTime(), Fires: []CronFire{},
-	}
-	if in.Dialect != "" {
-		out.DialectFrom = "given"
+		Cron: in.Cron, CronReading: readingOf(expression, in.Dialect), Timezone: loc.String(),
+		Words: CronWords{expression.Words(cron.English), expression.Words(cron.Chinese)}, Fires: []CronFire{},
 	}
 	if shortest, ok := expression.Shortest(); ok {
 		out.ShortestSeconds = int64(shortest / time.Second)

@@ -48,16 +48,16 @@ type Schedule struct {
 	Workflow string `json:"workflow"`
 	Name     string `json:"name"`
 	ScheduleRules
-	Words     *CronWords `json:"words,omitempty" doc:"Its cron, where it has one."`
-	Enabled   bool       `json:"enabled"`
-	Why       string     `json:"why,omitempty" doc:"Where it is not enabled: why it was paused."`
-	Revision  int64      `json:"revision" doc:"Rises with each change of what it does."`
-	NextAt    Time       `json:"next_at" doc:"The next moment that it fires at; absent where it is paused or never fires again."`
-	Last      *Fire      `json:"last,omitempty" doc:"The latest fire that came to an outcome, where the ledger has its row yet; not in the answer to a change."`
-	CreatedBy string     `json:"created_by"`
-	CreatedAt Time       `json:"created_at"`
-	ChangedBy string     `json:"changed_by" doc:"Who changed, paused or resumed it last."`
-	ChangedAt Time       `json:"changed_at"`
+	ScheduleCron
+	Enabled   bool   `json:"enabled"`
+	Why       string `json:"why,omitempty" doc:"Where it is not enabled: why it was paused."`
+	Revision  int64  `json:"revision" doc:"Rises with each change of what it does."`
+	NextAt    Time   `json:"next_at" doc:"The next moment that it fires at; absent where it is paused or never fires again."`
+	Last      *Fire  `json:"last,omitempty" doc:"The latest fire that came to an outcome, where the ledger has its row yet; not in the answer to a change."`
+	CreatedBy string `json:"created_by"`
+	CreatedAt Time   `json:"created_at"`
+	ChangedBy string `json:"changed_by" doc:"Who changed, paused or resumed it last."`
+	ChangedAt Time   `json:"changed_at"`
 }
 
 // ScheduleDetail is a schedule and its next fires.
@@ -150,7 +150,7 @@ func (s *Server) scheduleRoutes() {
 
 func (s *Server) scheduleFace(sch sql.Schedule, calendars map[string]schedule.Calendar) Schedule {
 	out := Schedule{
-		ID: ID(sch.ID), Project: sch.Project, Workflow: sch.Workflow, Name: sch.Name, ScheduleRules: rulesFace(sch.Spec), Words: wordsOf(sch.Spec), Enabled: sch.Enabled, Why: sch.Why,
+		ID: ID(sch.ID), Project: sch.Project, Workflow: sch.Workflow, Name: sch.Name, ScheduleRules: rulesFace(sch.Spec), ScheduleCron: cronOf(sch.Spec), Enabled: sch.Enabled, Why: sch.Why,
 		Revision: sch.Revision, CreatedBy: sch.CreatedBy, CreatedAt: Time(sch.CreatedAt), ChangedBy: sch.ChangedBy, ChangedAt: Time(sch.ChangedAt),
 	}
 	if plan, wrong := sch.Spec.Compile(sch.ID, calendars, 0); sch.Enabled && len(wrong) == 0 {
@@ -281,7 +281,12 @@ func (s *Server) putSchedule(ctx context.Context, in *putSchedule) (*scheduleAns
 	if err != nil {
 		return nil, err
 	}
-	if wrong = append(wrong, more...); len(wrong) > 0 {
+	if wrong = append(wrong, more...); len(wrong) == 0 {
+		if wrong, err = check.never(ctx, c.workflow, in.Schedule, in.Body.ScheduleRules, in.Body.Enabled); err != nil {
+			return nil, err
+		}
+	}
+	if len(wrong) > 0 {
 		return nil, problem(http.StatusUnprocessableEntity, wrong[0].Field+": "+wrong[0].Message, wrong...)
 	}
 	sch, err := check.toSave(ctx, c.workflow, in.Schedule, in.Body.ScheduleRules, in.Body.Enabled)

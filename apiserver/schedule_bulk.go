@@ -208,6 +208,11 @@ func (c *scheduleCheck) all(ctx context.Context, list []NamedSchedule) (map[stri
 		if err != nil {
 			return nil, nil, err
 		}
+		if len(found) == 0 {
+			if found, err = c.never(ctx, w, one.Name, one.ScheduleRules, one.Enabled); err != nil {
+				return nil, nil, err
+			}
+		}
 		if fail(found...); len(wrong) >= maxErrors {
 			break
 		}

@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -80,9 +81,9 @@ type Usual struct {
 // SchedulePreview is what a schedule's document means.
 type SchedulePreview struct {
 	Usual
-	Timezone string        `json:"timezone"`
-	Words    *CronWords    `json:"words,omitempty" doc:"Its cron, where it has one."`
-	Next     []PlannedFire `json:"next" nullable:"false" doc:"The next fires; those that a calendar leaves out are among them, at most 20 in a row."`
+	Timezone string `json:"timezone"`
+	ScheduleCron
+	Next []PlannedFire `json:"next" nullable:"false" doc:"The next fires; those that a calendar leaves out are among them, at most 20 in a row."`
 }
 
 type schedulePreviewAnswer struct{ Body SchedulePreview }
@@ -162,6 +163,23 @@ func (c *scheduleCheck) of(ctx context.Context, w sql.Workflow, rules ScheduleRu
 	return append(wrong, withoutGiven(dag.CheckParams(plan.Definition, spec.Params), spec.Webhook)...), nil
 }
 
+// never returns what keeps an enabled schedule from ever firing, where it is new. One that is there may be changed all the
+// same: it has fired, and who reads it is told that it is over.
+func (c *scheduleCheck) never(ctx context.Context, w sql.Workflow, name string, rules ScheduleRules, enabled *bool) ([]dag.FieldError, error) {
+	if enabled != nil && !*enabled {
+		return nil, nil
+	}
+	wrong := rules.spec().NeverAgain(c.server.at(), c.calendars)
+	if wrong == nil {
+		return nil, nil
+	}
+	_, err := c.server.store.Schedule(ctx, w.ID, name)
+	if errors.Is(err, sql.ErrNotFound) {
+		return []dag.FieldError{*wrong}, nil
+	}
+	return nil, err
+}
+
 // maxLeftOut is how many fires in a row that a calendar leaves out are shown before the next that it does not.
 const maxLeftOut = 20
 
@@ -225,7 +243,7 @@ func (s *Server) previewSchedule(ctx context.Context, in *previewSchedule) (*sch
 	if n == 0 {
 		n = 5
 	}
-	return &schedulePreviewAnswer{Body: SchedulePreview{Usual: usual, Timezone: plan.Location().String(), Words: wordsOf(in.Body.spec()), Next: plannedFires(plan, after, n)}}, nil
+	return &schedulePreviewAnswer{Body: SchedulePreview{Usual: usual, Timezone: plan.Location().String(), ScheduleCron: cronOf(in.Body.spec()), Next: plannedFires(plan, after, n)}}, nil
 }
 
 func (s *Server) usual(ctx context.Context, workflowID int64) (Usual, error) {
@@ -233,13 +251,19 @@ func (s *Server) usual(ctx context.Context, workflowID int64) (Usual, error) {
 	return Usual{MedianMs: sql.Median(took).Milliseconds(), Samples: len(took)}, err
 }
 
-// wordsOf says a schedule's cron in words; nil where it has none, or one that can't be read any more.
-func wordsOf(spec schedule.Spec) *CronWords {
+// ScheduleCron is what a schedule's cron means; nothing where it has none, or one that can't be read any more.
+type ScheduleCron struct {
+	Words   *CronWords   `json:"words,omitempty" doc:"Its cron, where it has one."`
+	Reading *CronReading `json:"reading,omitempty" doc:"By which rules its cron is read, and why by those, where it has one."`
+}
+
+func cronOf(spec schedule.Spec) ScheduleCron {
 	expression, err := cron.Parse(spec.Cron, cron.Dialect(spec.Dialect))
 	if spec.Cron == "" || err != nil {
-		return nil
+		return ScheduleCron{}
 	}
-	return &CronWords{expression.Words(cron.English), expression.Words(cron.Chinese)}
+	reading := readingOf(expression, spec.Dialect)
+	return ScheduleCron{&CronWords{expression.Words(cron.English), expression.Words(cron.Chinese)}, &reading}
 }
 
 // fromErrors holds a moment named from to the bounds of schedule times.

@@ -178,6 +178,22 @@ func TestNextFiresShowTheChangeOfTheClocks(t *testing.T) {
 		"2026-12-24T08:00:00Z, 2026-12-25T08:00:00Z calendar, 2026-12-26T08:00:00Z calendar, 2026-12-27T08:00:00Z calendar, 2026-12-28T08:00:00Z"; got != want {
 		t.Errorf("at Christmas %s, want %s", got, want)
 	}
+	// It says by which rules the expression is read, before and after it is saved.
+	for body, want := range map[string]CronReading{
+		`{"cron": "0 8 * * 1"}`:                      {Dialect: "unix", DialectFrom: "fields"},
+		`{"cron": "0 */5 * ? * 2"}`:                  {Dialect: "quartz", DialectFrom: "fields", FollowsRealTime: true},
+		`{"cron": "0 0 8 * * 1", "dialect": "unix"}`: {Dialect: "unix", DialectFrom: "given"},
+	} {
+		shown := decode[SchedulePreview](t, b.must(200, "POST", "/api/v1/projects/alpha/schedules/preview", body)).Reading
+		b.must(200, "PUT", "/api/v1/projects/alpha/schedules", `{"schedules": [{"workflow": "daily", "name": "read", `+body[1:]+`]}`)
+		saved := decode[ScheduleDetail](t, b.must(200, "GET", schedules+"/read", "")).Reading
+		if shown == nil || *shown != want || saved == nil || *saved != want {
+			t.Errorf("%s is read by %+v, and saved by %+v; want %+v", body, shown, saved, want)
+		}
+	}
+	if got := decode[SchedulePreview](t, b.must(200, "POST", "/api/v1/projects/alpha/schedules/preview", `{"at": ["2099-01-01"]}`)).Reading; got != nil {
+		t.Errorf("what has no cron is read by %+v", got)
+	}
 	if got := wrongFields(b, 422, "POST", "/api/v1/projects/alpha/schedules/preview", `{"cron": "0 8 * *", "workflow": "daily", "params": {"x": "y"}}`); !strings.Contains(got, "params.x") || !strings.Contains(got, "cron") {
 		t.Errorf("of a bad document wrong are %s", got)
 	}
@@ -378,6 +394,31 @@ func TestAProofHoldsUntilSomethingIsAmiss(t *testing.T) {
 	b.must(400, "GET", one+"/fires?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", "")
 }
 
+func TestANewScheduleThatNeverFiresIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newScheduleBench(t)
+	b.must(201, "PUT", calendars+"/sundays", `{"days": ["sunday"]}`)
+	for body, want := range map[string]string{
+		`"cron": "0 5 * * *", "end": "2020-01-01"`:                                                     "end",
+		`"cron": "0 5 29 2 *", "end": "2027-01-01"`:                                                    "end",
+		`"at": ["2020-01-01", "2020-01-02"]`:                                                           "at",
+		`"cron": "0 0 5 1 1 ? 2020"`:                                                                   "cron",
+		`"cron": "0 5 * * 6,7", "calendar": {"only": ["business_days"]}`:                               "calendar",
+		`"cron": "0 5 * * *", "calendar": {"skip": ["business_days", "sundays"], "only": ["sundays"]}`: "calendar",
+	} {
+		if got := wrongFields(b, 422, "PUT", schedules+"/x", `{`+body+`}`); got != want+" never_fires" {
+			t.Errorf("%s: %q, want %s", body, got, want)
+		}
+		if got := wrongFields(b, 422, "PUT", "/api/v1/projects/alpha/schedules", `{"schedules": [{"workflow": "daily", "name": "x", `+body+`}]}`); got != "schedules[0]."+want+" never_fires" {
+			t.Errorf("%s among others: %q, want %s", body, got, want)
+		}
+	}
+	// What somebody may change before it is resumed, and what has fired, is saved.
+	b.must(201, "PUT", schedules+"/off", `{"at": ["2020-01-01"], "enabled": false}`)
+	b.must(201, "PUT", schedules+"/on", `{"at": ["2020-01-01", "2099-01-01"]}`)
+	b.must(200, "PUT", schedules+"/on", `{"at": ["2020-01-01"]}`, "If-Match", "*")
+}
+
 func TestAScheduleSaysWhyItDoesNotFire(t *testing.T) {
 	t.Parallel()
 	b := newScheduleBench(t)
@@ -390,10 +431,12 @@ func TestAScheduleSaysWhyItDoesNotFire(t *testing.T) {
 		return text
 	}
 	b.must(201, "PUT", schedules+"/nightly", `{"cron": "0 5 * * *"}`)
-	b.must(201, "PUT", schedules+"/ended", `{"cron": "0 5 * * *", "end": "2020-01-01"}`)
+	b.must(201, "PUT", schedules+"/ended", `{"cron": "0 5 * * *"}`)
+	b.must(200, "PUT", schedules+"/ended", `{"cron": "0 5 * * *", "end": "2020-01-01"}`, "If-Match", "*")
 	b.must(201, "PUT", calendars+"/sundays", `{"days": ["sunday"]}`)
 	b.must(201, "PUT", schedules+"/sundays", `{"cron": "* * * * * *", "calendar": {"only": ["sundays"]}}`)
-	b.must(201, "PUT", schedules+"/weekends", `{"cron": "0 5 * * 6,7", "calendar": {"only": ["business_days"]}}`)
+	b.must(201, "PUT", schedules+"/weekends", `{"cron": "0 5 * * 6,7"}`)
+	b.must(200, "PUT", schedules+"/weekends", `{"cron": "0 5 * * 6,7", "calendar": {"only": ["business_days"]}}`, "If-Match", "*")
 	b.must(201, "PUT", schedules+"/paused", `{"cron": "0 5 * * *"}`)
 	b.must(200, "POST", schedules+"/paused/pause", `{"reason": "month end"}`)
 	for _, c := range []struct{ name, query, want string }{

@@ -9,10 +9,11 @@ import (
 // slow is what an expression means, found by looking at every moment. It shares nothing
 // with the package but the definition of the language.
 type slow struct {
-	text  string
-	names func(c wall) bool // the fields name this day
-	shows func(c wall) bool // the fields name this time on the wall
-	real  bool
+	text    string
+	dialect string            // "" where the number of fields decides
+	names   func(c wall) bool // the fields name this day
+	shows   func(c wall) bool // the fields name this time on the wall
+	real    bool
 }
 
 // wall is what a calendar and a clock show.
@@ -97,7 +98,7 @@ func decimal(v int) string { return fmt.Sprint(v) }
 // expression makes a random expression, in either dialect, with or without seconds that
 // are other than zero.
 func (p pick) expression(seconds bool) slow {
-	quartz := seconds || p(2) == 0
+	quartz := p(2) == 0
 	secondText, second := "0", test(func(v int) bool { return v == 0 })
 	if seconds {
 		secondText, second, _ = p.field(0, 59, decimal)
@@ -130,10 +131,22 @@ func (p pick) expression(seconds bool) slow {
 	}
 	s := slow{real: wildMinute || wildHour}
 	s.text = fmt.Sprintf("%s %s %s %s %s", minuteText, hourText, ofMonthText, monthText, ofWeekText)
-	if quartz {
+	year := test(func(int) bool { return true })
+	switch {
+	case quartz:
 		s.text = secondText + " " + s.text
+		if p(3) == 0 {
+			var text string
+			text, year = p.years()
+			s.text += " " + text
+		}
+	case seconds:
+		s.text, s.dialect = secondText+" "+s.text, "unix"
 	}
 	s.names = func(c wall) bool {
+		if !year(c.year) {
+			return false
+		}
 		if either {
 			return month(c.month) && (ofMonth(c) || ofWeek(c))
 		}
@@ -151,6 +164,20 @@ func (p pick) expression(seconds bool) slow {
 		return named
 	}
 	return s
+}
+
+// years makes a field of some of the years whose changes of clocks are walked along. It does not go round.
+func (p pick) years() (string, test) {
+	a, b := p.between(2024, 2027), p.between(1, 3)
+	switch p(4) {
+	case 0:
+		return fmt.Sprintf("%d-%d", a, a+b), func(v int) bool { return v >= a && v <= a+b }
+	case 1:
+		return fmt.Sprintf("%d/%d", a, b), func(v int) bool { return v >= a && v <= 2099 && (v-a)%b == 0 } // the last that the field takes
+	case 2:
+		return fmt.Sprintf("%d,%d", a, a+b), func(v int) bool { return v == a || v == a+b }
+	}
+	return fmt.Sprint(a), func(v int) bool { return v == a }
 }
 
 // ofMonth makes a field of days of the month.

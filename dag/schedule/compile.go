@@ -104,6 +104,35 @@ func (s Spec) Compile(id int64, calendars map[string]Calendar, shortest time.Dur
 	return c.plan, nil
 }
 
+// NeverAgain says what keeps a schedule that Compile takes from firing after a moment, for good; nil where nothing does.
+func (s Spec) NeverAgain(after dag.Millis, calendars map[string]Calendar) *dag.FieldError {
+	c := &compiler{}
+	fires := func(s Spec) bool {
+		plan, wrong := s.Compile(0, calendars, 0)
+		if len(wrong) > 0 {
+			return false
+		}
+		_, ok := plan.NextOn(after)
+		return ok
+	}
+	if !s.ByClock() || fires(s) {
+		return nil
+	}
+	endless, free := s, s
+	endless.End, free.Calendar = "", nil
+	switch {
+	case s.End != "" && fires(endless):
+		c.fail("end", cron.CodeNeverFires, s.End, "it would never fire: the end is over, or there is no fire before it")
+	case s.Calendar != nil && fires(free):
+		c.fail("calendar", cron.CodeNeverFires, "", "it would never fire: calendars leave out every day that it fires on")
+	case s.Cron == "":
+		c.fail("at", cron.CodeNeverFires, "", "it would never fire: all moments are over")
+	default:
+		c.fail("cron", cron.CodeNeverFires, s.Cron, "it would never fire: all of its moments are over, or not between start and end")
+	}
+	return &c.wrong[0]
+}
+
 type compiler struct {
 	plan  *Plan
 	wrong []dag.FieldError

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -251,6 +252,60 @@ func TestHoursOfSecondsAreCaughtUp(t *testing.T) {
 	}
 }
 
+// failing is a store that fails once in each of its ways.
+type failing struct {
+	*sql.Store
+	failed map[string]bool
+}
+
+func (f *failing) once(what string) error {
+	if f.failed[what] {
+		return nil
+	}
+	f.failed[what] = true
+	return errors.New(what + " failed")
+}
+
+func (f *failing) UnplannedSchedules(ctx context.Context, before dag.Millis, limit int, owns func(int64) bool) ([]sql.Schedule, bool, error) {
+	if err := f.once("unplanned"); err != nil {
+		return nil, false, err
+	}
+	return f.Store.UnplannedSchedules(ctx, before, limit, owns)
+}
+
+func (f *failing) PlanFires(ctx context.Context, stretches []sql.Stretch) (int, error) {
+	if err := f.once("plan"); err != nil {
+		return 0, err
+	}
+	return f.Store.PlanFires(ctx, stretches)
+}
+
+func (f *failing) Clock(ctx context.Context) (dag.Millis, error) {
+	if err := f.once("clock"); err != nil {
+		return 0, err
+	}
+	return f.Store.Clock(ctx)
+}
+
+func TestAPlannerWhoseStoreFailsGoesOnAtItsNextLook(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 1)
+	sch := b.make("tick", rules.Spec{Cron: "* * * * * *"})
+	m := b.masters[0]
+	store := &failing{b.Store, map[string]bool{}}
+	m.Planner.Store = store
+	for range 3 {
+		if _, err := m.Planner.Once(t.Context()); err == nil {
+			t.Fatalf("after %v failed it says nothing", store.failed)
+		}
+		b.clock = b.clock.Add(PlanEvery)
+	}
+	b.run(1100 * time.Millisecond)
+	if got := b.outcomes(sch); got["fired"] != 5 || got["planned"] == 0 {
+		t.Errorf("a look after the last failure it came to %v, want each second fired", got)
+	}
+}
+
 func TestManyThatAreDueAtOnceFireEachOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, 1)
@@ -294,6 +349,21 @@ func TestWhatWaitsStartsAtTheEnd(t *testing.T) {
 	}
 	for _, m := range b.masters {
 		m.Finished(1 << 40)
+	}
+}
+
+// Between two looks an instance ends, and then another fire is due: the older one is first in line.
+func TestWhatWaitsComesBeforeWhatIsDue(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, 2)
+	sch := b.make("tick", rules.Spec{Cron: "*/10 * * * * *", Overlap: rules.Wait})
+	b.run(19_900 * time.Millisecond)
+	b.end(append(b.masters[0].started, b.masters[1].started...)[0])
+	b.run(200 * time.Millisecond)
+	list, _, err := b.Fires(t.Context(), sch.ID, 0, dag.MillisOf(b.clock), "", sql.Page{})
+	b.must(err)
+	if len(list) != 3 || list[1].State != rules.Fired || list[2].State != rules.Waiting {
+		t.Errorf("the fires are %+v, want the second fired and the third waiting", list)
 	}
 }
 

@@ -239,76 +239,6 @@ func aTriggerThatIsTakenIsADuplicate(t *testing.T, b *bench) {
 	b.fires(sch, "1000 duplicate", "2000 fired")
 }
 
-func aChangeHoldsFromTheNextFire(t *testing.T, b *bench) {
-	sch := b.hourly("hourly")
-	ahead := dag.MillisOf(time.Now().Add(time.Minute))
-	b.planned(sch, 1000, 2000, ahead)
-	b.fire(sch, 1000)
-	changed := sch
-	changed.Spec.Cron = "30 * * * *"
-	changed, _, err := b.SaveSchedule(b.ctx, changed, sch.Revision)
-	b.must(err)
-	if changed.PlannedUntil > ahead {
-		t.Errorf("after the change it is planned until %d", changed.PlannedUntil)
-	}
-	if n, err := b.PlanFires(b.ctx, []sql.Stretch{{Schedule: sch, Fires: []schedule.Fire{{At: ahead, Due: ahead}}, Until: ahead + 1}}); err != nil || n != 0 {
-		t.Errorf("a plan by the old revision wrote %d, %v", n, err)
-	}
-	b.fire(sch, 2000)
-	b.fires(sch, "1000 fired", "2000 fired")
-	b.must(b.DeleteSchedule(b.ctx, sch.ID))
-	if out := b.fire(sch, 2000, ahead); len(out.Started) != 0 {
-		t.Errorf("a deleted schedule started %v", out.Started)
-	}
-}
-
-// aChangeLosesNoFire is about fires that are due, wait, or lie in their jitter when their schedule is changed.
-func aChangeLosesNoFire(t *testing.T, b *bench) {
-	_, _, err := b.SaveCalendar(b.ctx, sql.Calendar{ProjectID: b.project.ID, Name: "never", Spec: schedule.Calendar{Days: []string{"1999-01-01"}}, ChangedBy: "ann"})
-	b.must(err)
-	sch := b.hourly("hourly", overlapping(schedule.Wait), func(s *sql.Schedule) { s.Spec.Calendar = &schedule.CalendarRule{Skip: []string{"never"}} })
-	now := dag.MillisOf(time.Now())
-	jittered := now - 1000
-	ahead := now.Add(time.Minute)
-	_, err = b.PlanFires(b.ctx, []sql.Stretch{{
-		Schedule: sch, Until: now.Add(time.Hour),
-		Fires: []schedule.Fire{{At: 1000, Due: 1000}, {At: 2000, Due: 2000}, {At: jittered, Due: ahead}, {At: ahead, Due: ahead}},
-	}})
-	b.must(err)
-	first := b.fire(sch, 1000, 2000).Started
-	changed := sch
-	changed.Spec.Cron = "30 * * * *"
-	changed, _, err = b.SaveSchedule(b.ctx, changed, sch.Revision)
-	b.must(err)
-	_, _, err = b.SaveCalendar(b.ctx, sql.Calendar{ProjectID: b.project.ID, Name: "never", Spec: schedule.Calendar{Days: []string{"1999-01-02"}}, ChangedBy: "ann"})
-	b.must(err)
-	b.fires(sch, "1000 fired", "2000 waiting", fmt.Sprintf("%d planned", jittered))
-	b.over(first[0], dag.InstanceSuccess)
-	second := b.fire(sch, 2000).Started
-	if len(second) != 1 {
-		t.Fatalf("what waited started %v after two changes, want one", second)
-	}
-	b.over(second[0], dag.InstanceSuccess)
-	b.fire(sch, jittered)
-	b.fires(sch, "1000 fired", "2000 fired", fmt.Sprintf("%d fired", jittered))
-
-	// A pause is another thing, also where the schedule is resumed and changed before anybody comes to the fire.
-	sch, err = b.ScheduleByID(b.ctx, sch.ID)
-	b.must(err)
-	b.planned(sch, 3000)
-	for _, enabled := range []bool{false, true} {
-		_, err = b.EnableSchedules(b.ctx, []int64{sch.ID}, enabled, "", "bob")
-		b.must(err)
-	}
-	changed.Spec.Cron = "45 * * * *"
-	_, _, err = b.SaveSchedule(b.ctx, changed, -1)
-	b.must(err)
-	if out := b.fire(sch, 3000); len(out.Started) != 0 {
-		t.Errorf("what was due at the pause started %v after it", out.Started)
-	}
-	b.fires(sch, "1000 fired", "2000 fired", "3000 skipped paused", fmt.Sprintf("%d fired", jittered))
-}
-
 func anUnpublishedWorkflowStartsNothing(t *testing.T, b *bench) {
 	draft, _, _, err := b.SaveVersion(b.ctx, sql.SaveVersion{ProjectID: b.project.ID, Name: "Draft", Text: "name: Draft\n", Format: "yaml", By: "ann"})
 	b.must(err)
@@ -379,24 +309,6 @@ func aTriggeredScheduleCountsAsRunning(t *testing.T, b *bench) {
 	}
 	b.fire(sch, 1000)
 	b.fires(sch, "1000 skipped overlap")
-}
-
-// aTriggerTakesNoFire has a schedule fire at the very moment at which somebody triggered it.
-func aTriggerTakesNoFire(t *testing.T, b *bench) {
-	sch := b.hourly("hourly")
-	id, err := b.TriggerSchedule(b.ctx, sch.ID, "eve")
-	b.must(err)
-	row, err := b.Instance(b.ctx, id)
-	b.must(err)
-	if of, ok := sql.ScheduleOf(row.TriggerKey); !ok || of != sch.ID {
-		t.Errorf("the instance is of schedule %d, %v", of, ok)
-	}
-	at := row.ScheduleTime
-	b.planned(sch, at)
-	if out := b.fire(sch, at); len(out.Started) != 1 {
-		t.Errorf("the fire of the moment of the trigger did %+v, want one started", out)
-	}
-	b.fires(sch, fmt.Sprintf("%d fired", at))
 }
 
 func missedFiresAreToldApart(t *testing.T, b *bench) {

@@ -27,6 +27,7 @@ var targets = []target{
 	{pkg: "dag/listen", mutants: filters},
 	{pkg: "master/slot", args: []string{"-rapid.shrinktime=1ms", "-rapid.nofailfile", "-slot.seeds=500"}, mutants: barrier},
 	{pkg: "master/dispatch", args: []string{"-rapid.shrinktime=1ms", "-rapid.nofailfile"}, mutants: giving},
+	{pkg: "master/schedule", mutants: firing},
 	simulated("sql", rows),
 	simulated("master/engine", engine),
 	simulated("master/link", links),

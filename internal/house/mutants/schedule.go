@@ -34,3 +34,22 @@ var schedules = []mutant{
 	{"a jitter as long as the gap is taken", "compile.go", `repeats && c.plan.jitter >= gap`, `repeats && c.plan.jitter > gap`},
 	{"a bucket is not folded", "slice.go", `bucket%buckets`, `bucket`},
 }
+
+// firing are bugs in how a master plans and fires.
+var firing = []mutant{
+	{"what is late of others is left lying", "firer.go", `return r.ours(id) || r.strays && r.now.Add(r.trust.off).Sub(due) > strayAfter`, `return r.ours(id)`},
+	{"a master that is ahead takes the fires of others", "firer.go", `r.now.Add(r.trust.off).Sub(due) > strayAfter`, `r.now.Sub(due) > strayAfter`},
+	{"the ends of others are left lying", "firer.go", `return r.strays || r.ours(id)`, `return r.ours(id)`},
+	{"what is late is not put to its policy", "firer.go", `|| !plan.Late(fire.Due, r.now)`, `|| true`},
+	{"what is late is not for its master", "firer.go", `return r.now.Sub(due) > prompt && r.mine(id, due)`, `return false`},
+	{"what waits is not taken along", "firer.go", `with = append(with, r.waiting[v.Source]...)`, `_ = v`},
+	{"a held master fires", "firer.go", `if !ok || !f.trust.fires() {`, `if !f.trust.fires() {`},
+	{"a clock that leaps is trusted", "clock.go", `return t.known && !t.jumped && t.off.Abs() <= skewStop`, `return t.known`},
+	{"a leap is never confirmed", "clock.go", `t.jumped = false`, `_ = t`},
+	{"the plan goes by the master's clock", "planner.go", `now, err := p.Store.Clock(ctx)`, `now, err := p.now(), error(nil)`},
+	{"a plan ends where nothing more is looked for", "planner.go", `if next, ok := plan.Next(until - 1); ok {`, `if next, ok := plan.Next(until - 1); ok && false {`},
+	{"a plan that is behind is not gone on with", "planner.go", `			more = true // it is behind
+`, ``},
+	{"what can't be planned stays enabled", "schedule.go", `return c.Store.BreakSchedule(ctx, *sch, string(why[:min(len(why), maxWhy)]), c.Master)`, `_ = why
+	return nil`},
+}

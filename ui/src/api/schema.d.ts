@@ -3912,6 +3912,20 @@ export interface components {
             timezone: string;
             words: components["schemas"]["CronWords"];
         };
+        CronReading: {
+            /**
+             * @description How days are counted and combined: in unix Sunday is 0 or 7, and a day counts that either day field names; in quartz Sunday is 1, and only one day field may be set.
+             * @enum {string}
+             */
+            dialect: "unix" | "quartz";
+            /**
+             * @description Why it is this dialect: it was asked for, or by the number of fields: five are unix, six and seven are quartz.
+             * @enum {string}
+             */
+            dialect_from: "given" | "fields";
+            /** @description false: it stands for times on the wall, and a change of the clocks neither loses nor doubles one. true: minute or hour is a wildcard, so that it fires whenever the clock shows such a time. */
+            follows_real_time: boolean;
+        };
         CronWords: {
             en: string;
             "zh-CN": string;
@@ -6492,6 +6506,8 @@ export interface components {
             /** @enum {string} */
             priority?: "highest" | "high" | "medium" | "low" | "lowest";
             project: string;
+            /** @description By which rules its cron is read, and why by those, where it has one. */
+            reading?: components["schemas"]["CronReading"];
             /**
              * Format: int64
              * @description Rises with each change of what it does.
@@ -6599,6 +6615,8 @@ export interface components {
             /** @enum {string} */
             priority?: "highest" | "high" | "medium" | "low" | "lowest";
             project: string;
+            /** @description By which rules its cron is read, and why by those, where it has one. */
+            reading?: components["schemas"]["CronReading"];
             /**
              * Format: int64
              * @description Rises with each change of what it does.
@@ -6664,6 +6682,8 @@ export interface components {
             median_ms?: number;
             /** @description The next fires; those that a calendar leaves out are among them, at most 20 in a row. */
             next: components["schemas"]["PlannedFire"][];
+            /** @description By which rules its cron is read, and why by those, where it has one. */
+            reading?: components["schemas"]["CronReading"];
             /**
              * Format: int64
              * @description How many successes the median is of, 20 at most.
