@@ -85,7 +85,11 @@ func timerRow(t client.Timer) []string {
 	if zone == "" {
 		zone = "UTC"
 	}
-	return []string{strconv.FormatInt(t.ID, 10), t.Name, t.Cron, zone, yes(t.Enabled), strconv.Itoa(t.Failures), at(t.FailingSince), t.Call.Method + " " + t.Call.URL}
+	enabled := yes(t.Enabled)
+	if t.Why != "" {
+		enabled += ": " + t.Why
+	}
+	return []string{strconv.FormatInt(t.ID, 10), t.Name, t.Cron, zone, enabled, strconv.Itoa(t.Failures), at(t.FailingSince), t.Call.Method + " " + t.Call.URL}
 }
 
 var timerColumns = []string{"ID", "TIMER", "CRON", "TIMEZONE", "ENABLED", "FAILURES", "FAILING SINCE", "CALLS"}

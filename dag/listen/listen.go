@@ -36,11 +36,12 @@ const (
 	StopOverdue     Kind = "stop_overdue"     // stopping takes longer than it should
 	ScheduleBroken  Kind = "schedule_broken"  // a schedule can't be planned any more and is paused; of no instance
 	TimerFailing    Kind = "timer_failing"    // a task of a timer failed for good, the first in a row; of no instance
+	TimerBroken     Kind = "timer_broken"     // a timer can't be planned any more and is disabled; of no instance
 )
 
 // Kinds lists all kinds.
 func Kinds() []Kind {
-	return []Kind{Submitted, Started, InstanceState, Ended, TaskState, TaskEnded, TaskTimeout, QueueTimeout, WorkflowTimeout, Item, Approved, Rejected, PauseOverdue, StopOverdue, ScheduleBroken, TimerFailing}
+	return []Kind{Submitted, Started, InstanceState, Ended, TaskState, TaskEnded, TaskTimeout, QueueTimeout, WorkflowTimeout, Item, Approved, Rejected, PauseOverdue, StopOverdue, ScheduleBroken, TimerFailing, TimerBroken}
 }
 
 // ReplyKinds are what a reply tells where its start does not choose.

@@ -164,6 +164,7 @@ var cases = []struct {
 	{"CirclesOfEndsAreRefused", circlesOfEndsAreRefused},
 	{"AnEndIsPrunedWithItsFire", anEndIsPrunedWithItsFire},
 	{"MissedFiresAreToldApart", missedFiresAreToldApart},
+	{"ABrokenTimerIsDisabledWithAnAlert", aBrokenTimerIsDisabledWithAnAlert},
 	{"AProofReadsWhatThereIs", aProofReadsWhatThereIs},
 	{"FiresAreBoundedByCount", firesAreBoundedByCount},
 	{"RetiredInstancesAreMarked", retiredInstancesAreMarked},

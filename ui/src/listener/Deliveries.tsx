@@ -14,7 +14,11 @@ import { useWhyNot } from "../shell/me";
 import "@mantine/core/styles/Drawer.css";
 
 const states = ["dead", "due", "idle"] as const;
-const alerts = { schedule_broken: "listeners.scheduleBroken", timer_failing: "listeners.timerFailing" } as const;
+const alerts = {
+  schedule_broken: "listeners.scheduleBroken",
+  timer_failing: "listeners.timerFailing",
+  timer_broken: "listeners.timerBroken",
+} as const;
 const looks = { dead: "failed", due: "retry", idle: "success" } as const;
 
 interface Props {

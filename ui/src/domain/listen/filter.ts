@@ -19,6 +19,7 @@ export const kinds = [
   "stop_overdue",
   "schedule_broken",
   "timer_failing",
+  "timer_broken",
 ] as const;
 
 export const presets = ["failures", "ends", "all", "own"] as const;
@@ -37,6 +38,7 @@ const filters: Record<Exclude<Preset, "own">, ListenerFilter> = {
       "stop_overdue",
       "schedule_broken",
       "timer_failing",
+      "timer_broken",
     ],
     when: failed,
   },

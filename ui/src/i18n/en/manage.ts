@@ -37,6 +37,7 @@ export const manage = {
   "listeners.about": "About",
   "listeners.scheduleBroken": "a schedule cannot fire any more",
   "listeners.timerFailing": "a timer fails again and again",
+  "listeners.timerBroken": "a timer can't be planned and is disabled",
   "listeners.state": "State",
   "listeners.state.idle": "delivered",
   "listeners.state.due": "on its way",

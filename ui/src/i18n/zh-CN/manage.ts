@@ -38,6 +38,7 @@ export const manage: Record<keyof typeof en, string> = {
   "listeners.about": "关于",
   "listeners.scheduleBroken": "调度无法再触发",
   "listeners.timerFailing": "定时器反复失败",
+  "listeners.timerBroken": "定时器无法计划，已停用",
   "listeners.state": "状态",
   "listeners.state.idle": "已送达",
   "listeners.state.due": "投递中",
