@@ -165,6 +165,7 @@ var cases = []struct {
 	{"AnEndIsPrunedWithItsFire", anEndIsPrunedWithItsFire},
 	{"MissedFiresAreToldApart", missedFiresAreToldApart},
 	{"ABrokenTimerIsDisabledWithAnAlert", aBrokenTimerIsDisabledWithAnAlert},
+	{"RestoredSchedulesGoOn", restoredSchedulesGoOn},
 	{"AProofReadsWhatThereIs", aProofReadsWhatThereIs},
 	{"FiresAreBoundedByCount", firesAreBoundedByCount},
 	{"RetiredInstancesAreMarked", retiredInstancesAreMarked},
