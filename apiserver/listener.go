@@ -33,7 +33,7 @@ type ListenerStore interface {
 
 // ListenerFilter picks events: those that fit every list that is not empty, and the condition.
 type ListenerFilter struct {
-	Events    []string `json:"events,omitempty" maxItems:"100" doc:"Kinds of events: submitted, started, instance_state, ended, task_state, task_ended, task_timeout, workflow_timeout, approved, rejected, pause_overdue, stop_overdue, schedule_broken, schedule_missed, timer_failing."`
+	Events    []string `json:"events,omitempty" maxItems:"100" doc:"Kinds of events: submitted, started, instance_state, ended, task_state, task_ended, task_timeout, workflow_timeout, approved, rejected, pause_overdue, stop_overdue, schedule_broken, schedule_missed, timer_failing, timer_broken."`
 	Workflows []string `json:"workflows,omitempty" maxItems:"100" doc:"Names of workflows."`
 	Schedules []string `json:"schedules,omitempty" maxItems:"100" doc:"Names of schedules: only instances that one of them started fit."`
 	Tasks     []string `json:"tasks,omitempty" maxItems:"100" doc:"Names of tasks: events of the instance itself then don't fit."`
@@ -60,7 +60,7 @@ type Listener struct {
 type Delivery struct {
 	InstanceID ID     `json:"instance_id,omitempty" doc:"The instance whose events are told; absent where it is about an alert."`
 	AlertID    ID     `json:"alert_id,omitempty" doc:"The alert that is told; absent where it is about an instance."`
-	Event      string `json:"event,omitempty" doc:"What the alert is: schedule_broken, schedule_missed, timer_failing."`
+	Event      string `json:"event,omitempty" doc:"What the alert is: schedule_broken, schedule_missed, timer_failing, timer_broken."`
 	Subject    string `json:"subject,omitempty" doc:"The schedule or the timer that the alert is about."`
 	Workflow   string `json:"workflow"`
 	State      string `json:"state" enum:"idle,due,dead" doc:"idle: all is delivered; due: there is something to deliver, or to deliver again; dead: given up."`

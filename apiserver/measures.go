@@ -27,6 +27,7 @@ type measures struct {
 	leftOut, refused *prometheus.Desc
 	workers          []workerMeasure
 	schedules        scheduleMeasures
+	timerLate        *prometheus.Desc
 }
 
 // workerMeasure is one number of each worker. Where it has label values, it is a series each.
@@ -62,9 +63,9 @@ func newMeasures(s *Server) *measures {
 	}
 	return &measures{
 		s:         s,
-		schedules: newScheduleMeasures(),
-		leftOut:   prometheus.NewDesc("porpoise_measured_left_out", "Workers and masters beyond the first thousand of each, which are not shown.", nil, nil),
-		refused:   prometheus.NewDesc("porpoise_rpc_refused_total", "Connections, callers and messages that a gRPC server has turned away.", []string{"role", "node", "kind"}, nil),
+		schedules: newScheduleMeasures(), timerLate: newTimerLate(),
+		leftOut: prometheus.NewDesc("porpoise_measured_left_out", "Workers and masters beyond the first thousand of each, which are not shown.", nil, nil),
+		refused: prometheus.NewDesc("porpoise_rpc_refused_total", "Connections, callers and messages that a gRPC server has turned away.", []string{"role", "node", "kind"}, nil),
 		workers: []workerMeasure{
 			{
 				desc: prometheus.NewDesc("porpoise_worker_connected", "1 where the worker has a stream to this apiserver, so that its figures are known.", []string{"worker"}, nil),
@@ -102,6 +103,7 @@ func (m *measures) Describe(to chan<- *prometheus.Desc) {
 	to <- m.leftOut
 	to <- m.refused
 	m.schedules.describe(to)
+	to <- m.timerLate
 	for _, w := range m.workers {
 		to <- w.desc
 	}
@@ -123,6 +125,7 @@ func (m *measures) Collect(to chan<- prometheus.Metric) {
 			}
 			m.refusals(to, registry.Master, node, f.Refused)
 			m.schedules.show(to, node, f.GetSchedules())
+			showTimerLate(to, m.timerLate, node, f.GetTimers())
 		}
 	}
 	if m.s.cfg.Refusals != nil {

@@ -16,6 +16,7 @@ func (fixedMasters) Figures() map[string]*rpc.MasterFigures {
 	return map[string]*rpc.MasterFigures{"m1": {
 		RefusedConnections: 7, RefusedMessages: 2,
 		Schedules: &rpc.ScheduleFigures{Fired: 5, Duplicate: 1, Late: []int64{2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, LateMs: 7_200_020, Planned: 9, AheadMs: -1500},
+		Timers:    &rpc.TimerFigures{Called: 9, Late: []int64{4, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, LateMs: 4_500},
 	}, "m0": {}}
 }
 
@@ -68,6 +69,8 @@ func TestMetricsShowWhatAnAlertOnWorkersAndMastersNeeds(t *testing.T) {
 		`porpoise_schedule_fires_total{node="m1",outcome="missed"} 0`, `porpoise_schedule_late_seconds_bucket{node="m1",le="0.01"} 3`,
 		`porpoise_schedule_late_seconds_bucket{node="m1",le="3600"} 4`, `porpoise_schedule_late_seconds_bucket{node="m1",le="+Inf"} 5`,
 		`porpoise_schedule_late_seconds_sum{node="m1"} 7200.02`, `porpoise_schedule_planned_total{node="m1"} 9`, `porpoise_schedule_planned_ahead_seconds{node="m1"} -1.5`,
+		`porpoise_timer_late_seconds_bucket{node="m1",le="0.01"} 6`, `porpoise_timer_late_seconds_bucket{node="m1",le="3600"} 6`,
+		`porpoise_timer_late_seconds_count{node="m1"} 7`, `porpoise_timer_late_seconds_sum{node="m1"} 4.5`,
 		`porpoise_rpc_refused_total{kind="connection",node="m1",role="master"} 7`, `porpoise_rpc_refused_total{kind="message",node="m1",role="master"} 2`,
 		`porpoise_rpc_refused_total{kind="caller",node="a1",role="apiserver"} 1`, `porpoise_measured_left_out 0`,
 	)

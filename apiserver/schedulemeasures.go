@@ -37,14 +37,19 @@ func (m *scheduleMeasures) show(to chan<- prometheus.Metric, node string, f *rpc
 	}{{schedule.Fired, f.GetFired()}, {schedule.Skipped, f.GetSkipped()}, {schedule.Missed, f.GetMissed()}, {schedule.Duplicate, f.GetDuplicate()}} {
 		to <- prometheus.MustNewConstMetric(m.fires, prometheus.CounterValue, float64(o.n), node, string(o.state))
 	}
+	to <- lateHistogram(m.late, f.GetFired(), f.GetLateMs(), f.GetLate(), node)
+	to <- prometheus.MustNewConstMetric(m.planned, prometheus.CounterValue, float64(f.GetPlanned()), node)
+	to <- prometheus.MustNewConstMetric(m.ahead, prometheus.GaugeValue, float64(f.GetAheadMs())/1000, node)
+}
+
+// lateHistogram is how late things were that a master has counted by rpc.LateBounds.
+func lateHistogram(desc *prometheus.Desc, count, sumMs int64, late []int64, node string) prometheus.Metric {
 	buckets, sum := map[float64]uint64{}, uint64(0)
 	for i, bound := range rpc.LateBounds() {
-		if i < len(f.GetLate()) {
-			sum += uint64(f.GetLate()[i])
+		if i < len(late) {
+			sum += uint64(late[i])
 		}
 		buckets[bound.Seconds()] = sum
 	}
-	to <- prometheus.MustNewConstHistogram(m.late, uint64(f.GetFired()), float64(f.GetLateMs())/1000, buckets, node)
-	to <- prometheus.MustNewConstMetric(m.planned, prometheus.CounterValue, float64(f.GetPlanned()), node)
-	to <- prometheus.MustNewConstMetric(m.ahead, prometheus.GaugeValue, float64(f.GetAheadMs())/1000, node)
+	return prometheus.MustNewConstHistogram(desc, uint64(count), float64(sumMs)/1000, buckets, node)
 }

@@ -57,6 +57,7 @@ type Timer struct {
 	TimerDef
 	ID           int64  `json:"id"`
 	Enabled      bool   `json:"enabled"`
+	Why          string `json:"why,omitempty" doc:"Where it is not enabled, and it was not a person who disabled it: why."`
 	Failures     int    `json:"failures" doc:"Firings that failed in a row."`
 	FailingSince *Time  `json:"failingSince,omitempty" doc:"The moment of the first of them."`
 	CreatedBy    string `json:"createdBy"`
@@ -375,7 +376,7 @@ func timerFace(t *sql.Timer, app string) Timer {
 				URL: t.Spec.URL, Method: t.Spec.Method, Header: t.Spec.Headers, Body: t.Spec.Body, TimeoutSeconds: t.Spec.TimeoutSeconds, MaxTries: t.Spec.MaxTries,
 			},
 		},
-		ID: t.ID, Enabled: t.Enabled, Failures: t.Failures, FailingSince: timeOrNone(t.FailingSince),
+		ID: t.ID, Enabled: t.Enabled, Why: t.Why, Failures: t.Failures, FailingSince: timeOrNone(t.FailingSince),
 		CreatedBy: t.CreatedBy, CreatedAt: Time(t.CreatedAt), ChangedBy: t.ChangedBy, ChangedAt: Time(t.ChangedAt),
 	}
 }

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/porpoise/porpoise/dag"
 	"github.com/porpoise/porpoise/dag/timer"
+	"github.com/porpoise/porpoise/sql"
 )
 
 const hook = `{"app": "alpha", "name": "hook", "cron": "*/5 * * * * *", "timezone": "Asia/Tokyo",
@@ -219,10 +222,61 @@ func TestTheFiguresOfTimersAreShown(t *testing.T) {
 	b.must(200, "POST", "/api/timer/v1/enable", fmt.Sprintf(`{"id": %d, "app": "alpha"}`, id))
 	text := b.must(200, "GET", "/metrics", "").Body.String()
 	for _, want := range []string{
-		"porpoise_timers_enabled 1", "porpoise_timer_tasks_overdue 0", `porpoise_timer_tasks_total{state="success"} 0`, "porpoise_timer_late_seconds_count 0",
+		"porpoise_timers_enabled 1", "porpoise_timer_tasks_overdue 0", `porpoise_timer_tasks_total{state="success"} 0`,
 	} {
 		if !strings.Contains(text, "\n"+want+"\n") {
 			t.Errorf("%s is missing", want)
+		}
+	}
+	// A minute later two firings have come to their end, and the others are overdue.
+	now := b.clock.Now().Add(time.Minute)
+	var results []sql.TimerResult
+	for i, state := range []timer.State{timer.Success, timer.Failed} {
+		var due []sql.TimerClaim
+		err := b.db.DueTimerTasks(t.Context(), dag.MillisOf(now), func(d sql.DueTimerTask) bool {
+			due = append(due, sql.TimerClaim{TimerKey: d.TimerKey, Until: dag.MillisOf(now.Add(time.Hour))})
+			return false
+		})
+		if err != nil || len(due) != 1 {
+			t.Fatalf("due are %+v, %v", due, err)
+		}
+		if got, err := b.db.ClaimTimerTasks(t.Context(), "m1:a", due, dag.MillisOf(now)); err != nil || len(got) != 1 {
+			t.Fatalf("claimed %+v, %v", got, err)
+		}
+		results = append(results, sql.TimerResult{TimerKey: due[0].TimerKey, ProjectID: b.projectID("alpha"), Tries: 1, State: state, CalledAt: due[0].PlannedAt})
+		if _, _, err := b.db.FinishTimerTasks(t.Context(), "m1:a", results[i:]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.clock.advance(time.Minute)
+	text = b.must(200, "GET", "/metrics", "").Body.String()
+	overdue := regexp.MustCompile(`\nporpoise_timer_tasks_overdue ([1-9][0-9]*)\n`)
+	if !strings.Contains(text, "\nporpoise_timer_tasks_total{state=\"success\"} 1\n") || !strings.Contains(text, "\nporpoise_timer_tasks_total{state=\"failed\"} 1\n") || !overdue.MatchString(text) {
+		t.Errorf("with results the figures are\n%s", text)
+	}
+}
+
+// Requirement X25: who changes an app's timers too fast is told when to go on, whatever he changes.
+func TestAFastAppIsToldToWait(t *testing.T) {
+	t.Parallel()
+	b, id := timerBench(t)
+	b.clock.freeze()
+	project := b.projectID("alpha")
+	for _, kind := range []string{"define", "switch"} {
+		for b.server.pace.take(kind, project) == 0 {
+		}
+	}
+	ref := fmt.Sprintf(`{"id": %d, "app": "alpha"}`, id)
+	for _, c := range []struct{ method, path, body string }{
+		{"POST", "/api/timer/v1/def", strings.ReplaceAll(hook, `"hook"`, `"other"`)},
+		{"PUT", "/api/timer/v1/def", strings.Replace(hook, "{", fmt.Sprintf(`{"id": %d, `, id), 1)},
+		{"DELETE", "/api/timer/v1/def", ref},
+		{"POST", "/api/timer/v1/enable", ref},
+		{"POST", "/api/timer/v1/unable", ref},
+	} {
+		w := b.must(429, c.method, c.path, c.body)
+		if w.Header().Get("Retry-After") == "" {
+			t.Errorf("%s %s does not say how long to wait", c.method, c.path)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/porpoise/porpoise/dag/timer"
+	"github.com/porpoise/porpoise/internal/rpc"
 )
 
 const (
@@ -19,8 +20,8 @@ const (
 // timerMeasures show at each scrape how the timers of the cluster stand. They come from the database: every apiserver
 // shows the same. While it is away they are absent.
 type timerMeasures struct {
-	s                             *Server
-	enabled, overdue, tasks, late *prometheus.Desc
+	s                       *Server
+	enabled, overdue, tasks *prometheus.Desc
 }
 
 func newTimerMeasures(s *Server) *timerMeasures {
@@ -29,13 +30,12 @@ func newTimerMeasures(s *Server) *timerMeasures {
 		enabled: prometheus.NewDesc("porpoise_timers_enabled", "Timers that are enabled.", nil, nil),
 		overdue: prometheus.NewDesc("porpoise_timer_tasks_overdue", "Firings that nobody has called though their moment was over a second ago, up to 10,000.", nil, nil),
 		tasks:   prometheus.NewDesc("porpoise_timer_tasks_total", "Firings of timers at their end, by state.", []string{"state"}, nil),
-		late:    prometheus.NewDesc("porpoise_timer_late_seconds", "How late the last try of each firing was called.", nil, nil),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (m *timerMeasures) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.enabled, m.overdue, m.tasks, m.late} {
+	for _, d := range []*prometheus.Desc{m.enabled, m.overdue, m.tasks} {
 		to <- d
 	}
 }
@@ -54,6 +54,21 @@ func (m *timerMeasures) Collect(to chan<- prometheus.Metric) {
 	for _, state := range []timer.State{timer.Success, timer.Failed, timer.Skipped} {
 		to <- prometheus.MustNewConstMetric(m.tasks, prometheus.CounterValue, float64(load.Tasks[state]), string(state))
 	}
-	called := load.Tasks[timer.Success] + load.Tasks[timer.Failed]
-	to <- prometheus.MustNewConstSummary(m.late, uint64(called), float64(load.LateMS)/1000, nil)
+}
+
+// newTimerLate is how late masters call, which each of them counts.
+func newTimerLate() *prometheus.Desc {
+	return prometheus.NewDesc("porpoise_timer_late_seconds", "How late the first try of each firing was called.", []string{"node"}, nil)
+}
+
+// showTimerLate tells of one master; one of an older version has sent nothing.
+func showTimerLate(to chan<- prometheus.Metric, desc *prometheus.Desc, node string, f *rpc.TimerFigures) {
+	if f == nil {
+		return
+	}
+	first := int64(0)
+	for _, n := range f.GetLate() {
+		first += n
+	}
+	to <- lateHistogram(desc, first, f.GetLateMs(), f.GetLate(), node)
 }

@@ -17,6 +17,7 @@ type Timer struct {
 	Name         string
 	Spec         timer.Spec
 	Enabled      bool
+	Why          string // where it is not enabled, and it was not a person who disabled it
 	PlannedUntil dag.Millis
 	Failures     int        // tasks that failed in a row
 	FailingSince dag.Millis // the moment of the first of them; 0 for none
@@ -29,11 +30,11 @@ type Timer struct {
 // MaxTimers bounds the timers of a project.
 const MaxTimers = 100_000
 
-const timerColumns = `t.id, t.project_id, t.name, t.spec, t.enabled, t.planned_until, t.failures, t.failing_since, t.created_by, t.created_at, t.changed_by, t.changed_at`
+const timerColumns = `t.id, t.project_id, t.name, t.spec, t.enabled, t.why, t.planned_until, t.failures, t.failing_since, t.created_by, t.created_at, t.changed_by, t.changed_at`
 
 func scanTimer(scan func(...any) error) (t Timer, err error) {
 	var spec string
-	err = scan(&t.ID, &t.ProjectID, &t.Name, &spec, &t.Enabled, &t.PlannedUntil, &t.Failures, &t.FailingSince, &t.CreatedBy, &t.CreatedAt, &t.ChangedBy, &t.ChangedAt)
+	err = scan(&t.ID, &t.ProjectID, &t.Name, &spec, &t.Enabled, &t.Why, &t.PlannedUntil, &t.Failures, &t.FailingSince, &t.CreatedBy, &t.CreatedAt, &t.ChangedBy, &t.ChangedAt)
 	if err != nil {
 		return t, err
 	}
@@ -147,10 +148,10 @@ func (s *Store) EnableTimer(ctx context.Context, projectID, id int64, by string)
 			return err
 		}
 		t.PlannedUntil = max(t.PlannedUntil, now)
-		if _, err := s.planTimers(ctx, tx, []Timer{t}, now); err != nil {
+		if _, _, err := s.planTimers(ctx, tx, []Timer{t}, now); err != nil {
 			return err
 		}
-		return metOne(tx.ExecContext(ctx, `UPDATE timer SET enabled = 1, changed_by = ?, changed_at = ? WHERE id = ?`, by, now, id))
+		return metOne(tx.ExecContext(ctx, `UPDATE timer SET enabled = 1, why = '', changed_by = ?, changed_at = ? WHERE id = ?`, by, now, id))
 	})
 	if err != nil {
 		return fmt.Errorf("enable timer %d: %w", id, err)

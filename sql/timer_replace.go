@@ -42,7 +42,7 @@ func (s *Store) ReplaceTimer(ctx context.Context, old int64, t Timer) (Timer, er
 		if t.Enabled = was.Enabled; !t.Enabled {
 			return nil
 		}
-		if _, err := s.planTimers(ctx, tx, []Timer{t}, now); err != nil {
+		if _, _, err := s.planTimers(ctx, tx, []Timer{t}, now); err != nil {
 			return err
 		}
 		return metOne(tx.ExecContext(ctx, `UPDATE timer SET enabled = 1 WHERE id = ?`, t.ID))

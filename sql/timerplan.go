@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/listen"
 	"github.com/porpoise/porpoise/dag/schedule"
 	"github.com/porpoise/porpoise/dag/timer"
 )
@@ -26,6 +27,12 @@ type Planned struct {
 	Tasks int
 	// More says that the next step has something to do, and Urgent that it is of timers whose plan runs out.
 	More, Urgent bool
+}
+
+// brokenTimer is one that can't be planned any more.
+type brokenTimer struct {
+	timer Timer
+	why   string
 }
 
 // planUrgent is how near the end of a plan is urgent.
@@ -69,20 +76,50 @@ func (s *Store) PlanTimers(ctx context.Context, owned []bool, now dag.Millis) (P
 		mine, out.More = mine[:planTimersAtOnce], true
 	}
 	slices.Sort(mine)
+	var broken []brokenTimer
 	err := s.write(ctx, func(tx *sqlTx) error {
 		list, err := s.lockTimers(ctx, tx, mine)
 		if err != nil {
 			return err
 		}
 		list = slices.DeleteFunc(list, func(t Timer) bool { return !t.Enabled || t.PlannedUntil >= now.Add(timer.Step) })
-		done, err := s.planTimers(ctx, tx, list, now)
-		out.Tasks, out.More = done.Tasks, out.More || done.More
+		done, gone, err := s.planTimers(ctx, tx, list, now)
+		out.Tasks, out.More, broken = done.Tasks, out.More || done.More, gone
 		return err
 	})
+	for i := 0; err == nil && i < len(broken); i++ {
+		err = s.breakTimer(ctx, &broken[i], now)
+	}
 	if err != nil {
 		return out, fmt.Errorf("plan timers: %w", err)
 	}
 	return out, nil
+}
+
+// maxTimerWhy is what is kept of the reason why a timer is broken, in characters.
+const maxTimerWhy = 500
+
+// breakTimer disables a timer that can't be planned any more, with the reason, and tells its project's listeners, both or neither.
+func (s *Store) breakTimer(ctx context.Context, b *brokenTimer, now dag.Millis) error {
+	id, err := s.NextIDs(ctx, 1)
+	if err != nil {
+		return err
+	}
+	why := []rune(b.why)
+	text := string(why[:min(len(why), maxTimerWhy)])
+	return s.write(ctx, func(tx *sqlTx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE timer SET enabled = 0, why = ?, changed_by = '', changed_at = ? WHERE id = ? AND enabled = 1`, text, now, b.timer.ID)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
+			return err // another planner was first, or somebody has disabled it
+		}
+		s.log.Error("timer not planned, it is disabled", "timer", b.timer.ID, "error", b.why)
+		return (&batch{s: s, tx: plainTx{tx, s}}).alert(ctx, &Alert{
+			ID: id, ProjectID: b.timer.ProjectID, Kind: listen.TimerBroken, Subject: b.timer.Name, Message: text, CreatedAt: now,
+		})
+	})
 }
 
 // lockTimers locks and reads timers in the order of their ids.
@@ -116,7 +153,7 @@ var timerPlanned = &table{
 
 // planTimers writes the tasks of locked timers from where their plan ends up to two windows from now, planRows at
 // most. A plan that ended longer ago than a call may be late goes on from then, and says so in a row of its own.
-func (s *Store) planTimers(ctx context.Context, tx *sqlTx, list []Timer, now dag.Millis) (out Planned, err error) {
+func (s *Store) planTimers(ctx context.Context, tx *sqlTx, list []Timer, now dag.Millis) (out Planned, broken []brokenTimer, err error) {
 	until := now.Add(2 * timer.Step)
 	var tasks, plans []any
 	for i := range list {
@@ -128,11 +165,8 @@ func (s *Store) planTimers(ctx context.Context, tx *sqlTx, list []Timer, now dag
 		}
 		plan, err := t.Spec.Compile()
 		if err != nil {
-			// A timezone is gone with a new version of the program: the timer stands still, and its list says so.
-			s.log.Error("timer not planned, it is disabled", "timer", t.ID, "error", err)
-			if _, err := tx.ExecContext(ctx, `UPDATE timer SET enabled = 0, changed_by = '', changed_at = ? WHERE id = ?`, now, t.ID); err != nil {
-				return out, err
-			}
+			// A timezone is gone with a new version of the program. Whoever plans breaks the timer; one that is enabled is found then.
+			broken = append(broken, brokenTimer{*t, err.Error()})
 			continue
 		}
 		from, row := t.PlannedUntil, func(at dag.Millis, state timer.State, why string) {
@@ -154,12 +188,12 @@ func (s *Store) planTimers(ctx context.Context, tx *sqlTx, list []Timer, now dag
 	}
 	b := &batch{s: s, tx: plainTx{tx, s}}
 	if err := b.rows(ctx, timerTaskInsert, s.dial.insertNew, tasks); err != nil {
-		return out, fmt.Errorf("insert tasks: %w", err)
+		return out, nil, fmt.Errorf("insert tasks: %w", err)
 	}
 	if err := b.updates(ctx, timerPlanned, plans, false); err != nil {
-		return out, fmt.Errorf("note plans: %w", err)
+		return out, nil, fmt.Errorf("note plans: %w", err)
 	}
-	return out, nil
+	return out, broken, nil
 }
 
 // Why tasks are skipped.

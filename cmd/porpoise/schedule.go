@@ -14,26 +14,34 @@ func (c *cli) scheduleCommand() *cobra.Command {
 		Use:   "schedule",
 		Short: "Start workflows at the moments that a schedule says, and prove that it was done",
 	}
-	cmd.AddCommand(c.listSchedulesCommand(), c.getScheduleCommand(), c.applySchedulesCommand(), c.deleteScheduleCommand(),
+	cmd.AddCommand(c.listSchedulesCommand(), c.getScheduleCommand(), c.setScheduleCommand(), c.applySchedulesCommand(), c.deleteScheduleCommand(),
 		c.enableScheduleCommand("pause", "Fire no more until it is resumed"), c.enableScheduleCommand("resume", "Fire again, from now on"),
-		c.triggerScheduleCommand(), c.runFiresCommand(), c.scheduleHookCommand(), c.firesCommand(), c.proveScheduleCommand(), c.explainScheduleCommand(), c.previewCronCommand())
+		c.triggerScheduleCommand(), c.runFiresCommand(), c.scheduleHookCommand(), c.firesCommand(), c.fireDaysCommand(), c.heatCommand(), c.hourCommand(), c.proveScheduleCommand(), c.explainScheduleCommand(), c.previewCronCommand())
 	return cmd
 }
 
 func (c *cli) previewCronCommand() *cobra.Command {
 	var p client.Cron
+	var project, path string
 	cmd := &cobra.Command{
-		Use:   "preview CRON",
-		Short: "Say what a cron expression means and when it fires next",
+		Use:   "preview CRON | --project PROJECT -f FILE|-",
+		Short: "Say what a cron expression means, or a file of schedules, and when it fires next",
 		Long: `Say what a cron expression means, in which dialect it was read, and when it fires next in
 a timezone. Five fields are Unix (Sunday is 0 or 7), six and seven are Quartz (seconds
 first, Sunday is 1); --dialect unix reads six fields as Unix with seconds. A fire that a
-change of the clocks has to do with is marked.`,
+change of the clocks has to do with is marked. With -f it says when the schedules of a file
+would fire, and changes nothing.`,
 		Example: `  porpoise schedule preview "30 2 * * MON-FRI" --timezone Europe/Berlin
   porpoise schedule preview "0 0 12 LW * ?" -n 12
   porpoise schedule preview "@every 90s"`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MaximumNArgs(1),
 		RunE: c.calling(func(ctx context.Context, cl *client.Client, args []string) error {
+			switch {
+			case len(args) == 0 && project != "" && path != "":
+				return c.previewFile(ctx, cl, project, path, p.N)
+			case len(args) == 0 || project+path != "":
+				return usagef("name a cron expression, or --project and -f FILE")
+			}
 			p.Text = args[0]
 			out, err := cl.PreviewCron(ctx, p)
 			if err != nil {
@@ -50,6 +58,8 @@ change of the clocks has to do with is marked.`,
 	f.StringVar(&p.Timezone, "timezone", "", "whose clock it is about, such as Europe/Berlin; without it UTC")
 	f.StringVar(&p.Dialect, "dialect", "", "unix or quartz; without it by the number of fields")
 	f.StringVar(&p.From, "from", "", "fires later than this, such as 2026-03-29T00:00:00Z; without it now")
+	f.StringVar(&project, "project", "", "with -f: whose schedules these would be")
+	f.StringVarP(&path, "file", "f", "", "a file of schedules, or - for standard input")
 	f.IntVarP(&p.N, "number", "n", 5, "how many fires, at most 100")
 	return cmd
 }

@@ -345,7 +345,7 @@ func (c *cli) calendarsCommand() *cobra.Command {
 		}),
 		ValidArgsFunction: c.completeProjectArg,
 	}
-	cmd.AddCommand(&cobra.Command{
+	cmd.AddCommand(c.getCalendarCommand(), &cobra.Command{
 		Use:     "set PROJECT CALENDAR DAY...",
 		Short:   "Make a calendar, or give it exactly these days",
 		Example: `  porpoise calendars set shop holidays 12-25 12-26 2026-12-31..2027-01-03 sunday`,

@@ -18,14 +18,61 @@ func (c *cli) timerCommand() *cobra.Command {
 		Use:   "timer",
 		Short: "Call URLs at the moments of cron expressions",
 		Long: `Call URLs at the moments of cron expressions. A timer belongs to an app, which is a project.
-It never changes: delete it, and create another. A new one is not enabled.`,
+It never changes: replace it by another. A new one is not enabled.`,
 	}
 	cmd.AddCommand(
-		c.createTimerCommand(), c.listTimersCommand(), c.getTimerCommand(), c.timerRecordsCommand(), c.timerStatsCommand(),
+		c.createTimerCommand(), c.replaceTimerCommand(), c.timerSlicesCommand(), c.listTimersCommand(), c.getTimerCommand(), c.timerRecordsCommand(), c.timerStatsCommand(),
 		c.changeTimerCommand("enable APP ID", "Let a timer fire", "timer %s is enabled\n", (*client.Client).EnableTimer),
 		c.changeTimerCommand("disable APP ID", "Let a timer fire no more; what is planned stays, and is skipped", "timer %s is disabled\n", (*client.Client).DisableTimer),
 		c.changeTimerCommand("delete APP ID", "Delete a timer", "timer %s is deleted\n", (*client.Client).DeleteTimer),
 	)
+	return cmd
+}
+
+// readTimer takes what the arguments and headers say.
+func readTimer(def *client.TimerDef, app string, args, headers []string) error {
+	def.App, def.Name, def.Cron, def.Call.URL = app, args[0], args[1], args[2]
+	for _, h := range headers {
+		name, value, ok := strings.Cut(h, ":")
+		if !ok {
+			return usagef("--header %q: want NAME: VALUE", h)
+		}
+		if def.Call.Header == nil {
+			def.Call.Header = map[string][]string{}
+		}
+		def.Call.Header[name] = append(def.Call.Header[name], strings.TrimSpace(value))
+	}
+	return nil
+}
+
+func (c *cli) replaceTimerCommand() *cobra.Command {
+	var def client.TimerDef
+	var headers []string
+	cmd := &cobra.Command{
+		Use:     "replace APP ID NAME CRON URL",
+		Short:   "Put another timer in the place of one, enabled where that was",
+		Example: `  porpoise timer replace sales 12 ping "*/10 * * * * *" http://example.org/ping`,
+		Args:    cobra.ExactArgs(5),
+		RunE: c.calling(func(ctx context.Context, cl *client.Client, args []string) error {
+			if _, err := strconv.ParseInt(args[1], 10, 64); err != nil {
+				return usagef("%q is not the id of a timer", args[1])
+			}
+			if err := readTimer(&def, args[0], args[2:], headers); err != nil {
+				return err
+			}
+			id, err := cl.ReplaceTimer(ctx, args[1], def)
+			if err != nil {
+				return err
+			}
+			if c.output == "json" {
+				return c.json(map[string]any{"id": id})
+			}
+			_, err = fmt.Fprintf(c.out, "timer %d is in the place of %s\n", id, args[1])
+			return err
+		}),
+		ValidArgsFunction: c.completeProjectArg,
+	}
+	timerFlags(cmd, &def, &headers)
 	return cmd
 }
 
@@ -39,16 +86,8 @@ func (c *cli) createTimerCommand() *cobra.Command {
 		Example: `  porpoise timer create sales ping "*/5 * * * * *" http://example.org/ping --enable`,
 		Args:    cobra.ExactArgs(4),
 		RunE: c.calling(func(ctx context.Context, cl *client.Client, args []string) error {
-			def.App, def.Name, def.Cron, def.Call.URL = args[0], args[1], args[2], args[3]
-			for _, h := range headers {
-				name, value, ok := strings.Cut(h, ":")
-				if !ok {
-					return usagef("--header %q: want NAME: VALUE", h)
-				}
-				if def.Call.Header == nil {
-					def.Call.Header = map[string][]string{}
-				}
-				def.Call.Header[name] = append(def.Call.Header[name], strings.TrimSpace(value))
+			if err := readTimer(&def, args[0], args[1:], headers); err != nil {
+				return err
 			}
 			id, err := cl.CreateTimer(ctx, def)
 			if err != nil {
@@ -68,16 +107,20 @@ func (c *cli) createTimerCommand() *cobra.Command {
 		}),
 		ValidArgsFunction: c.completeProjectArg,
 	}
+	timerFlags(cmd, &def, &headers)
+	cmd.Flags().BoolVar(&enable, "enable", false, "let it fire from now on")
+	return cmd
+}
+
+func timerFlags(cmd *cobra.Command, def *client.TimerDef, headers *[]string) {
 	f := cmd.Flags()
 	f.StringVar(&def.Call.Method, "method", "POST", "GET, POST, DELETE or PATCH")
-	f.StringArrayVar(&headers, "header", nil, "a header as NAME: VALUE; may be repeated")
+	f.StringArrayVar(headers, "header", nil, "a header as NAME: VALUE; may be repeated")
 	f.StringVar(&def.Call.Body, "body", "", "what is sent")
 	f.IntVar(&def.Call.TimeoutSeconds, "timeout", 0, "seconds that one try may take; without it 10")
 	f.IntVar(&def.Call.MaxTries, "tries", 0, "how often a call is tried; without it 5")
 	f.StringVar(&def.Timezone, "timezone", "", "whose clock it is about, such as Europe/Berlin; without it UTC")
 	f.StringVar(&def.Dialect, "dialect", "", "unix or quartz; without it by the number of fields")
-	f.BoolVar(&enable, "enable", false, "let it fire from now on")
-	return cmd
 }
 
 func timerRow(t client.Timer) []string {
@@ -85,7 +128,11 @@ func timerRow(t client.Timer) []string {
 	if zone == "" {
 		zone = "UTC"
 	}
-	return []string{strconv.FormatInt(t.ID, 10), t.Name, t.Cron, zone, yes(t.Enabled), strconv.Itoa(t.Failures), at(t.FailingSince), t.Call.Method + " " + t.Call.URL}
+	enabled := yes(t.Enabled)
+	if t.Why != "" {
+		enabled += ": " + t.Why
+	}
+	return []string{strconv.FormatInt(t.ID, 10), t.Name, t.Cron, zone, enabled, strconv.Itoa(t.Failures), at(t.FailingSince), t.Call.Method + " " + t.Call.URL}
 }
 
 var timerColumns = []string{"ID", "TIMER", "CRON", "TIMEZONE", "ENABLED", "FAILURES", "FAILING SINCE", "CALLS"}

@@ -37,11 +37,12 @@ const (
 	ScheduleBroken  Kind = "schedule_broken"  // a schedule can't be planned any more and is paused; of no instance
 	ScheduleMissed  Kind = "schedule_missed"  // fires of a schedule were missed, the first in a row; of no instance
 	TimerFailing    Kind = "timer_failing"    // a task of a timer failed for good, the first in a row; of no instance
+	TimerBroken     Kind = "timer_broken"     // a timer can't be planned any more and is disabled; of no instance
 )
 
 // Kinds lists all kinds.
 func Kinds() []Kind {
-	return []Kind{Submitted, Started, InstanceState, Ended, TaskState, TaskEnded, TaskTimeout, QueueTimeout, WorkflowTimeout, Item, Approved, Rejected, PauseOverdue, StopOverdue, ScheduleBroken, ScheduleMissed, TimerFailing}
+	return []Kind{Submitted, Started, InstanceState, Ended, TaskState, TaskEnded, TaskTimeout, QueueTimeout, WorkflowTimeout, Item, Approved, Rejected, PauseOverdue, StopOverdue, ScheduleBroken, ScheduleMissed, TimerFailing, TimerBroken}
 }
 
 // ReplyKinds are what a reply tells where its start does not choose.

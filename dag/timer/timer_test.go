@@ -141,3 +141,14 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+// A receiver tells repetitions by it: it is the same for every try of a firing, and no other firing's.
+func TestAFiringHasAKeyOfItsOwn(t *testing.T) {
+	t.Parallel()
+	if got, want := timer.Key(12, 345), "12-345"; got != want {
+		t.Errorf("the key is %q, want %q", got, want)
+	}
+	if timer.Key(1, 2) == timer.Key(12, 2) || timer.Key(1, 2) == timer.Key(1, 3) {
+		t.Error("two firings have one key")
+	}
+}

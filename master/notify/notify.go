@@ -307,7 +307,7 @@ type about struct {
 }
 
 func (a *about) fact(row *sql.EventRow) listen.Fact {
-	if a.alert.Kind == listen.TimerFailing {
+	if a.alert.Kind == listen.TimerFailing || a.alert.Kind == listen.TimerBroken {
 		return listen.Fact{Event: row.Event, Kind: a.alert.Kind, Timer: a.alert.Subject}
 	}
 	if a.alert.ID != 0 {

@@ -3,6 +3,7 @@ package timer
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -522,5 +523,71 @@ func TestAClockThatIsNotTheDatabasesCallsNothing(t *testing.T) {
 				t.Errorf("wrong by %s: skipped %+v", by, task)
 			}
 		}
+	}
+}
+
+// What is kept of an answer is bounded, however long it is; one that never ends takes no more than a call may.
+func TestWhatIsKeptOfAnAnswerIsBounded(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.answer = func(w http.ResponseWriter, c call) {
+		n := MaxResponse + 1000
+		if c.path == "/endless" {
+			n = 1 << 30
+		}
+		for ; n > 0; n -= 1000 {
+			if _, err := w.Write([]byte(strings.Repeat("x", 1000))); err != nil {
+				return
+			}
+		}
+	}
+	long, endless := b.timer("long", rules.Spec{}), b.timer("endless", rules.Spec{})
+	b.seconds(1, b.ringer("m1:a", slots{true}))
+	for _, id := range []int64{long.ID, endless.ID} {
+		if task := b.tasks(id)[0]; task.State != rules.Success || task.Response != strings.Repeat("x", MaxResponse) {
+			t.Errorf("%s: kept are %d bytes, want %d", task.State, len(task.Response), MaxResponse)
+		}
+	}
+}
+
+func TestAReceiverThatHangsIsGivenUp(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	gone := make(chan struct{})
+	b.server.Config.Handler = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		select {
+		case <-r.Context().Done(): // the caller hangs up
+		case <-time.After(20 * time.Second): // it is as well answered
+		}
+		close(gone)
+	})
+	made := b.timer("hook", rules.Spec{TimeoutSeconds: 1, MaxTries: 1})
+	began := time.Now()
+	b.seconds(1, b.ringer("m1:a", slots{true}))
+	<-gone
+	if took := time.Since(began); took < time.Second || took > 20*time.Second {
+		t.Errorf("it was given up after %s, want a second", took)
+	}
+	if task := b.tasks(made.ID)[0]; task.State != rules.Failed || task.Status != 0 || task.Error != "no answer within 1s" {
+		t.Errorf("the task: %+v", task)
+	}
+}
+
+// A redirect is an answer: where it points to was checked by nobody.
+func TestARedirectIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.answer = func(w http.ResponseWriter, _ call) {
+		w.Header().Set("Location", b.server.URL+"/elsewhere")
+		w.WriteHeader(http.StatusTemporaryRedirect)
+	}
+	made := b.timer("hook", rules.Spec{MaxTries: 1})
+	b.seconds(1, b.ringer("m1:a", slots{true}))
+	if calls := b.calls(); len(calls) != 1 || calls[0].path != "/hook" {
+		t.Errorf("called %+v, want the receiver alone", calls)
+	}
+	if task := b.tasks(made.ID)[0]; task.State != rules.Failed || task.Status != http.StatusTemporaryRedirect {
+		t.Errorf("the task: %+v", task)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/schedule"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -131,5 +132,53 @@ func aDamagedBackupIsRefused(t *testing.T, b *bench) {
 	}
 	if _, err := to.Restore(b.ctx, file, quiet); err != nil {
 		t.Errorf("after the refusals: %v", err)
+	}
+}
+
+// restoredSchedulesGoOn: a restored database's schedules fire on from the rows that it has: what had fired before the backup fires
+// no more, what was planned fires once, and what follows is planned from where the plan ended.
+func restoredSchedulesGoOn(t *testing.T, b *bench) {
+	sch := b.hourly("hourly")
+	b.planned(sch, 1000, 2000, 3000)
+	b.fire(sch, 1000)
+	file := filepath.Join(t.TempDir(), "backup")
+	_, err := b.Backup(b.ctx, file, "test", quiet)
+	b.must(err)
+	b.fire(sch, 2000) // the old cluster went on for a while, which is lost
+	store := b.open(t, t.Name()+" restored")
+	_, err = store.Restore(b.ctx, file, quiet)
+	b.must(err)
+	to := *b
+	to.Store = store
+	again, err := to.ScheduleByID(b.ctx, sch.ID)
+	b.must(err)
+	before, err := b.ScheduleByID(b.ctx, sch.ID)
+	b.must(err)
+	if again.PlannedUntil != before.PlannedUntil || again.Revision != before.Revision || !again.Enabled {
+		t.Fatalf("restored is %+v, want %+v", again, before)
+	}
+	next := again.PlannedUntil + 1000
+	st := sql.Stretch{Schedule: again, Fires: []schedule.Fire{{At: next, Due: next}}, Until: next + 1}
+	for _, want := range []int{1, 0} {
+		if n, err := to.PlanFires(b.ctx, []sql.Stretch{st}); err != nil || n != want {
+			t.Errorf("planned %d, %v; want %d", n, err, want)
+		}
+	}
+	for _, want := range []int{3, 0} {
+		if got := to.fire(again, 1000, 2000, 3000, next); len(got.Started) != want {
+			t.Errorf("%d instances started, want %d: one for each fire that had none", len(got.Started), want)
+		}
+	}
+	fires, err := to.FiresFrom(b.ctx, sch.ID, 0, next+1, 10)
+	b.must(err)
+	started := map[int64]bool{}
+	for _, f := range fires {
+		if f.State != schedule.Fired || f.Instance == 0 || started[f.Instance] {
+			t.Errorf("the fire %+v has not an instance of its own", f)
+		}
+		started[f.Instance] = true
+	}
+	if times, err := to.Fireless(b.ctx, &again, 0, next+1, 10); err != nil || len(times) != 0 || len(fires) != 4 {
+		t.Errorf("without a fire are instances of %v, %v; of %d fires", times, err, len(fires))
 	}
 }

@@ -167,6 +167,8 @@ var cases = []struct {
 	{"CirclesOfEndsAreRefused", circlesOfEndsAreRefused},
 	{"AnEndIsPrunedWithItsFire", anEndIsPrunedWithItsFire},
 	{"MissedFiresAreToldApart", missedFiresAreToldApart},
+	{"ABrokenTimerIsDisabledWithAnAlert", aBrokenTimerIsDisabledWithAnAlert},
+	{"RestoredSchedulesGoOn", restoredSchedulesGoOn},
 	{"AProofReadsWhatThereIs", aProofReadsWhatThereIs},
 	{"FiresAreBoundedByCount", firesAreBoundedByCount},
 	{"RetiredInstancesAreMarked", retiredInstancesAreMarked},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -296,5 +297,41 @@ func theBucketsOfAMinuteAreDecidedOnce(t *testing.T, b *bench) {
 	}
 	if again, err := b.MinuteBuckets(b.ctx, busy); err != nil || again != n {
 		t.Errorf("asked again: %d, %v, want %d", again, err, n)
+	}
+}
+
+// aBrokenTimerIsDisabledWithAnAlert: one whose timezone is gone stands still, says why, and those who listen are told once.
+func aBrokenTimerIsDisabledWithAnAlert(t *testing.T, b *bench) {
+	made, err := b.CreateTimer(b.ctx, sql.Timer{ProjectID: b.project.ID, Name: "mars", CreatedBy: "ann", Spec: timer.Spec{
+		Cron: "0 5 * * *", Timezone: "Mars/Base", Method: "POST", URL: "http://example.org/x",
+	}})
+	b.must(err)
+	fine := b.timer("fine", "* * * * * *")
+	ops := b.ears()
+	b.must(b.EnableTimer(b.ctx, b.project.ID, made.ID, "ann"))
+	b.must(b.EnableTimer(b.ctx, b.project.ID, fine.ID, "ann"))
+	var planners sync.WaitGroup
+	for range 4 {
+		planners.Go(func() {
+			if _, err := b.PlanTimers(b.ctx, []bool{true}, dag.MillisOf(time.Now())); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	planners.Wait()
+	read, err := b.Timer(b.ctx, b.project.ID, made.ID)
+	b.must(err)
+	if read.Enabled || !strings.Contains(read.Why, "Mars/Base") {
+		t.Errorf("the timer is %+v", read)
+	}
+	if a := b.alerts(ops); len(a) != 1 || a[0].Kind != listen.TimerBroken || a[0].Subject != "mars" || a[0].ProjectID != b.project.ID || a[0].Message != read.Why {
+		t.Errorf("alerts are %+v, want one that says why", a)
+	}
+	if other, err := b.Timer(b.ctx, b.project.ID, fine.ID); err != nil || !other.Enabled || other.Why != "" {
+		t.Errorf("the other is %+v, %v", other, err)
+	}
+	b.must(b.EnableTimer(b.ctx, b.project.ID, made.ID, "ann"))
+	if read, err = b.Timer(b.ctx, b.project.ID, made.ID); err != nil || !read.Enabled || read.Why != "" {
+		t.Errorf("enabled again it is %+v, %v", read, err)
 	}
 }

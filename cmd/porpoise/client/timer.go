@@ -32,6 +32,7 @@ type Timer struct {
 	TimerDef
 	ID           int64  `json:"id"`
 	Enabled      bool   `json:"enabled"`
+	Why          string `json:"why,omitempty"` // where it was not a person who disabled it
 	Failures     int    `json:"failures"`
 	FailingSince Time   `json:"failingSince,omitzero"`
 	CreatedBy    string `json:"createdBy"`

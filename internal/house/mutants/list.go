@@ -22,6 +22,8 @@ var targets = []target{
 	{pkg: "dag", args: []string{"-rapid.shrinktime=1ms", "-rapid.nofailfile"}, mutants: durations},
 	{pkg: "dag", args: []string{"-rapid.shrinktime=1ms", "-rapid.nofailfile"}, mutants: remembering},
 	{pkg: "dag/cron", mutants: crons},
+	{pkg: "dag/timer", mutants: timers},
+	{pkg: "master/timer", mutants: rings},
 	{pkg: "dag/schedule", args: []string{"-rapid.shrinktime=1ms", "-rapid.nofailfile"}, mutants: schedules},
 	{pkg: "dag/backfill", mutants: backfills},
 	{pkg: "dag/listen", mutants: filters},

@@ -2892,6 +2892,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/schedules/proof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Add up the proofs of all schedules, and list those that do not hold
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["prove-schedules"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/secret-key/rotate": {
         parameters: {
             query?: never;
@@ -4007,7 +4027,7 @@ export interface components {
             attempts: number;
             /** @description Why the last call failed; empty where it didn't. */
             error: string;
-            /** @description What the alert is: schedule_broken, schedule_missed, timer_failing. */
+            /** @description What the alert is: schedule_broken, schedule_missed, timer_failing, timer_broken. */
             event?: string;
             /**
              * Format: date-time
@@ -5044,7 +5064,7 @@ export interface components {
             url: string;
         };
         ListenerFilter: {
-            /** @description Kinds of events: submitted, started, instance_state, ended, task_state, task_ended, task_timeout, workflow_timeout, approved, rejected, pause_overdue, stop_overdue, schedule_broken, schedule_missed, timer_failing. */
+            /** @description Kinds of events: submitted, started, instance_state, ended, task_state, task_ended, task_timeout, workflow_timeout, approved, rejected, pause_overdue, stop_overdue, schedule_broken, schedule_missed, timer_failing, timer_broken. */
             events?: string[] | null;
             /** @description Reasons of states. */
             reasons?: string[] | null;
@@ -5672,6 +5692,48 @@ export interface components {
              * @description By the rules.
              */
             planned: number;
+        };
+        ProofOfSchedules: {
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            from: string;
+            /**
+             * Format: int64
+             * @description Of how many of them the proof holds.
+             */
+            held: number;
+            /** @description Those whose proof does not hold. */
+            items: components["schemas"]["UnheldProof"][];
+            /** @description Present when schedules are left: time was up, or the list full. Ask with the same from and to, and add up. */
+            next_cursor?: string;
+            /** Format: int64 */
+            open: number;
+            outcomes: {
+                [key: string]: number;
+            };
+            /** Format: int64 */
+            planned: number;
+            /** Format: int64 */
+            pruned: number;
+            /** Format: int64 */
+            retired: number;
+            /**
+             * Format: int64
+             * @description How many this answer is about.
+             */
+            schedules: number;
+            /**
+             * Format: date-time
+             * @example 2026-11-21T12:00:00.000Z
+             */
+            to: string;
+            /**
+             * @description The worst of the schedules that this answer is about.
+             * @enum {string}
+             */
+            verdict: "holds" | "fails" | "unproven";
         };
         PublishBody: {
             /** Format: int64 */
@@ -7290,6 +7352,8 @@ export interface components {
             notifyHTTPParam: components["schemas"]["TimerCall"];
             /** @description An IANA name; absent is UTC. */
             timezone?: string;
+            /** @description Where it is not enabled, and it was not a person who disabled it: why. */
+            why?: string;
         };
         TimerAnswer: {
             /** Format: int64 */
@@ -7628,6 +7692,30 @@ export interface components {
         TriggeredAnswerBody: {
             /** @example 42 */
             instance_id: string;
+        };
+        UnheldProof: {
+            /**
+             * Format: int64
+             * @description At most 100, as all counts of what is wrong.
+             */
+            missing: number;
+            name: string;
+            /** Format: int64 */
+            no_fire: number;
+            /** Format: int64 */
+            no_instance: number;
+            project: string;
+            /** Format: int64 */
+            unexpected: number;
+            /** @enum {string} */
+            verdict: "fails" | "unproven";
+            /** @description Why the fires, or some of them, were not compared with the rules. */
+            why?: string;
+            /** @enum {string} */
+            why_code?: "broken" | "folded" | "changed" | "before" | "unplanned" | "no_time" | "moved" | "no_rule";
+            workflow: string;
+            /** Format: int64 */
+            wrong_days: number;
         };
         UnresolvedName: {
             /** @description Relative to the task, or params.<name> of the workflow. */
@@ -24124,6 +24212,89 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CronPreview"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "prove-schedules": {
+        parameters: {
+            query?: {
+                /** @description The first moment, itself included, RFC 3339; absent is a day before to. */
+                from?: string;
+                /** @description The moment before which it ends, RFC 3339; absent is now. */
+                to?: string;
+                /** @description Of this project alone; absent is all that the caller may see. */
+                project?: string;
+                /** @description next_cursor of the answer before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProofOfSchedules"];
                 };
             };
             /** @description Bad Request */

@@ -18,6 +18,7 @@ const alerts = {
   schedule_broken: "listeners.scheduleBroken",
   schedule_missed: "listeners.scheduleMissed",
   timer_failing: "listeners.timerFailing",
+  timer_broken: "listeners.timerBroken",
 } as const;
 const looks = { dead: "failed", due: "retry", idle: "success" } as const;
 

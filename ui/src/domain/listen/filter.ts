@@ -20,6 +20,7 @@ export const kinds = [
   "schedule_broken",
   "schedule_missed",
   "timer_failing",
+  "timer_broken",
 ] as const;
 
 export const presets = ["failures", "ends", "all", "own"] as const;
@@ -39,6 +40,7 @@ const filters: Record<Exclude<Preset, "own">, ListenerFilter> = {
       "schedule_broken",
       "schedule_missed",
       "timer_failing",
+      "timer_broken",
     ],
     when: failed,
   },

@@ -38,6 +38,7 @@ export const manage = {
   "listeners.scheduleBroken": "a schedule cannot fire any more",
   "listeners.scheduleMissed": "a schedule missed fires",
   "listeners.timerFailing": "a timer fails again and again",
+  "listeners.timerBroken": "a timer can't be planned and is disabled",
   "listeners.state": "State",
   "listeners.state.idle": "delivered",
   "listeners.state.due": "on its way",

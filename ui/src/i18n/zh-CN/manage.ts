@@ -39,6 +39,7 @@ export const manage: Record<keyof typeof en, string> = {
   "listeners.scheduleBroken": "调度无法再触发",
   "listeners.scheduleMissed": "调度错过了触发",
   "listeners.timerFailing": "定时器反复失败",
+  "listeners.timerBroken": "定时器无法计划，已停用",
   "listeners.state": "状态",
   "listeners.state.idle": "已送达",
   "listeners.state.due": "投递中",
