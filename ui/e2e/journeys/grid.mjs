@@ -130,6 +130,10 @@ export const journeys = {
     await page.getByRole("link", { name: "Compare", exact: true }).click();
     await page.waitForURL(new RegExp(`/r/${ids[1]}\\?.*with=${ids[0]}`));
     await page.getByRole("button", { name: "First difference in the output of load dim" }).click();
+    await page
+      .locator("[data-workers]")
+      .getByText(/^node-/)
+      .waitFor();
     await page.getByText("The outputs are alike: 2 lines.").waitFor();
     assert.deepEqual(await check(page, "first difference"), []);
   },

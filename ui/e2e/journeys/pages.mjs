@@ -115,6 +115,16 @@ export const journeys = {
     await page.locator(".mantine-Spotlight-action", { hasText: "moonlight" }).click();
     await page.waitForURL(`${server.url}/p/etl/w/long/s/moonlight`);
     await page.keyboard.press("Control+k");
+    await find.fill("Backfills of etl");
+    await page.locator(".mantine-Spotlight-action", { hasText: "Backfills of etl" }).click();
+    await page.waitForURL(`${server.url}/p/etl/backfills`);
+    await page.reload();
+    await page.getByRole("heading", { level: 1, name: "Backfills of etl" }).waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").getByRole("heading", { name: "Grid, slot map, calendar, heat map" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.keyboard.press("Control+k");
     await find.fill("Run long");
     await page.locator(".mantine-Spotlight-action", { hasText: "Run long" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Start", exact: true }).waitFor();
@@ -475,5 +485,46 @@ export const journeys = {
     await page.getByRole("button", { name: "登录" }).tap();
     await failed.waitFor();
     assert.deepEqual(await kept(), chosen);
+  },
+
+  "30d: on a phone of 360 px, a run is stopped and its task killed, and a schedule paused": async ({ server, visit, check }) => {
+    server.apply("etl", long);
+    const start = async () => (await server.api("POST", "/projects/etl/workflows/long/start", {})).instance_id;
+    await server.api("PUT", "/projects/etl/workflows/long/schedules/nightly", { cron: "30 2 * * *" });
+    const { page } = await visit({ viewport: { width: 360, height: 800 }, locale: "zh-CN", hasTouch: true, isMobile: true });
+    await page.request.get(server.link);
+    await page.request.post(`${server.url}/api/v1/setup`, { data: { name: "admin", password: "a journey of its own" } });
+    const narrow = async (what) => {
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth), false, `${what} is wider than 360`);
+      assert.deepEqual(await check(page, what), []);
+    };
+    const dialog = page.getByRole("dialog");
+    const confirm = async (what) => {
+      await dialog.locator(".touched li").first().waitFor();
+      await narrow(what);
+      await dialog.getByRole("button").last().tap();
+      await dialog.waitFor({ state: "hidden" });
+    };
+    const stopped = await start();
+    await page.goto(`${server.url}/p/etl/r/${stopped}`);
+    await page.locator(".instance-head").getByRole("button", { name: "停止" }).tap();
+    await confirm("the stop of a run");
+    await page.locator(".instance-head .big-state").getByText("已停止").waitFor();
+
+    const killed = await start();
+    await page.goto(`${server.url}/p/etl/r/${killed}?task=sleeper`);
+    await page.locator(".task-actions").getByRole("button", { name: "终止" }).tap();
+    await confirm("the kill of a task");
+    await page.locator(".instance-head .big-state").getByText("失败").waitFor();
+
+    await page.goto(`${server.url}/p/etl/w/long/s/nightly`);
+    await page.locator("#content").getByRole("button", { name: "暂停", exact: true }).tap();
+    await dialog.getByRole("textbox").fill("值班");
+    await narrow("the pause of a schedule");
+    await dialog.getByRole("button", { name: "暂停" }).tap();
+    await dialog.waitFor({ state: "hidden" });
+    await page.locator("#content").getByRole("button", { name: "恢复" }).waitFor();
+    await narrow("a paused schedule");
+    assert.equal((await server.api("GET", "/projects/etl/workflows/long/schedules/nightly")).why, "值班");
   },
 };

@@ -47,6 +47,17 @@ function read(
   );
 }
 
+/** mediansQuery is how long the tasks of a workflow take, by its last instances. */
+export const mediansQuery = (project: string, workflow: string) =>
+  queryOptions({
+    queryKey: ["medians", project, workflow],
+    queryFn: async ({ signal }): Promise<ReadonlyMap<string, number>> => {
+      const { tasks, median_ms } = await read({ project, workflow }, {}, signal);
+      return new Map(tasks.map((name, i) => [name, median_ms[i] ?? 0]));
+    },
+    staleTime: 60_000,
+  });
+
 /** gridQuery reads the newest columns; what stood left of them before stays. */
 export const gridQuery = (of: GridOf) =>
   queryOptions({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { InstanceEvent } from "../api/client";
-import { criticalPath, gantt, sorted, ticks, zoomOf } from "./gantt";
+import { criticalPath, gantt, medianAt, sorted, ticks, zoomOf } from "./gantt";
 
 const base = Date.UTC(2026, 2, 27, 2, 0, 0);
 let seq = 0;
@@ -21,6 +21,17 @@ describe("gantt", () => {
       ["run", 4000, "success"],
     ]);
     expect([g.from, g.to]).toEqual([base, base + 6000]);
+  });
+
+  it("has the median after the beginning of the latest run", () => {
+    const g = gantt(
+      [event(0, "a", "running", 1), event(2, "a", "retry_wait", 1), event(5, "a", "running", 2), event(6, "b", "ready")],
+      base + 9000,
+    );
+    const [a, b] = g.rows;
+    expect(a && medianAt(a, 3000)).toBe(base + 8000);
+    expect(a && medianAt(a, 0)).toBeUndefined();
+    expect(b && medianAt(b, 3000)).toBeUndefined();
   });
 
   it("shows every attempt and the gap before the next", () => {

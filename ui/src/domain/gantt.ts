@@ -108,6 +108,12 @@ export function gantt(events: InstanceEvent[], now: number): Gantt {
   return { rows: [...rows.values()], from, to };
 }
 
+/** medianAt is when the latest run of a task would end if it took as long as its median; undefined for one that never ran. */
+export function medianAt(row: GanttRow, median: number | undefined): number | undefined {
+  const run = row.segments.findLast((s) => s.phase === "run");
+  return run === undefined || median === undefined || median <= 0 ? undefined : run.from + median;
+}
+
 export type GanttSort = "start" | "graph" | "duration";
 
 export function sorted(rows: GanttRow[], by: GanttSort, order: Map<string, number>): GanttRow[] {

@@ -1,5 +1,6 @@
 import { ApiError } from "../api/error";
-import type { Sentence } from "../i18n";
+import type { Say, Sentence } from "../i18n";
+import { ofCode } from "../i18n/codes";
 
 // The server says what is wrong by a code and an English sentence; where the code is known
 // here, the person reads the sentence of his language.
@@ -47,8 +48,6 @@ export function sentenceOf(field: string, code: string): Sentence | undefined {
   return ofField[`${field} ${code}`] ?? sentences[code];
 }
 
-type Words = (key: Sentence, values?: Record<string, string | number>) => string;
-
 /** valuesOf are what the sentence of a wrong field may name: what stands there, where, and what is allowed. */
 function valuesOf(f: { value?: string; column?: number; message: string }): Record<string, string | number> {
   return { value: f.value ?? "", column: f.column ?? 1, range: rangeIn(f.message) ?? "" };
@@ -59,29 +58,36 @@ function rangeIn(message: string): string | undefined {
   return / in (\d\w*-\d\w*)$/.exec(message)?.[1];
 }
 
-/** known finds the sentence of a wrong field where it says no less than the server's own. */
-function known(f: { field: string; code: string; message: string }): Sentence | undefined {
+/** knownOf finds the sentence of a wrong field where it says no less than the server's own. */
+function knownOf(f: { field: string; code: string; message: string }): Sentence | undefined {
   const sentence = sentenceOf(f.field, f.code);
   return sentence === "cron.err.out_of_range" && !rangeIn(f.message) ? "cron.err.beyond" : sentence;
 }
 
-/** wrongFields gives the sentence of each wrong field, the server's own where the code has none. */
-export function wrongFields(error: unknown, t: Words): Record<string, string> {
+/** topics are where the sentences of codes are that no form has words of its own for. */
+const topics = ["code", "text.p"];
+
+/** wrongFields gives the sentence of each wrong field, the server's own where nobody has words for the code. */
+export function wrongFields(error: unknown, t: Say): Record<string, string> {
   const out: Record<string, string> = {};
   if (!(error instanceof ApiError)) return out;
   for (const f of error.fields) {
-    const sentence = known(f);
-    out[f.field] ??= sentence ? t(sentence, valuesOf(f)) : f.message;
+    const known = knownOf(f);
+    out[f.field] ??= known ? t(known, valuesOf(f)) : (ofCode(t, f, ...topics) ?? f.message);
   }
   return out;
 }
 
 /** said is one sentence for the whole error, or undefined where there is none but the server's. */
-export function said(error: unknown, t: Words): string | undefined {
+export function said(error: unknown, t: Say): string | undefined {
   if (!(error instanceof ApiError)) return undefined;
   for (const f of error.fields) {
-    const sentence = known(f);
-    if (sentence) return t(sentence, valuesOf(f));
+    const known = knownOf(f);
+    if (known) return t(known, valuesOf(f));
+  }
+  for (const f of error.fields) {
+    const words = ofCode(t, f, ...topics);
+    if (words !== undefined && words !== f.message) return words;
   }
   return undefined;
 }

@@ -77,7 +77,7 @@ export function useSay(): Voice {
 const spoken = () => voice;
 
 /** word translates a code of the server by its prefix, and shows the raw code where none is known. */
-export function word(t: Say, prefix: "state" | "reason", code: string): string {
+export function word(t: Say, prefix: "state" | "reason" | "event", code: string): string {
   const key = `${prefix}.${code}`;
   return key in en ? t(key as Key) : code; // checked one word before
 }

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { Fragment, useMemo, useState } from "react";
 import type { Instance, Task } from "../api/client";
 import { neighboursQuery } from "../api/instances";
-import { instanceQuery, tasksQuery } from "../api/queries";
+import { attemptsQuery, instanceQuery, tasksQuery } from "../api/queries";
 import { duration } from "../domain/format";
 import { useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
@@ -199,11 +199,25 @@ function PairRows({ pair: p, instance, other, onChoose }: PairRowsProps) {
       {open && (
         <tr>
           <td colSpan={5}>
+            <Workers task={p.name} ids={[instance.id, other.id]} />
             <LogDifference project={instance.project} one={output(instance.id, one)} other={output(other.id, two)} />
           </td>
         </tr>
       )}
     </Fragment>
+  );
+}
+
+/** Workers is where the latest attempts of a task ran, in both. */
+function Workers({ task, ids }: { task: string; ids: [string, string] }) {
+  const { t } = useSay();
+  const [one, other] = [useQuery(attemptsQuery(ids[0], task)), useQuery(attemptsQuery(ids[1], task))];
+  if (!one.data || !other.data) return null;
+  const [a, b] = [one, other].map((of) => of.data?.at(-1)?.worker || "–");
+  return (
+    <p className={a === b ? "faint" : undefined} data-workers>
+      {t("compare.workers")}: <span className="mono">{a === b ? a : `${a} → ${b}`}</span>
+    </p>
   );
 }
 

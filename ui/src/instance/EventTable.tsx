@@ -88,7 +88,7 @@ export function EventTable({ instance, events, filter, onFilter }: Props) {
                   {e.attempt ? <span className="faint"> {t("run.rootCauseAttempt", { n: e.attempt })}</span> : null}
                 </span>
                 <span role="cell" className={e.warning ? "c-state warning" : "c-state"}>
-                  {e.state ? <StateWord state={e.state} /> : <span>{e.code.replaceAll("_", " ")}</span>}
+                  {e.state ? <StateWord state={e.state} /> : <span>{word(t, "event", e.code)}</span>}
                 </span>
                 <span role="cell" className="c-reason faint">
                   {[e.reason ? word(t, "reason", e.reason) : "", e.message ?? "", e.by ? t("common.by", { name: e.by }) : ""]

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { Suspense, useCallback, useMemo, useState } from "react";
 import type { Instance, InstanceEvent, Task } from "../api/client";
+import { mediansQuery } from "../api/grid";
 import { neighboursQuery } from "../api/instances";
 import { attemptsQuery, eventsQuery, graphQuery, instanceQuery, layoutQuery, tasksQuery } from "../api/queries";
 import { isFinalTask, isLive } from "../domain/states";
@@ -33,6 +34,7 @@ import { useWhyNot } from "../shell/me";
 const Compare = piece(() => import("../instance/Compare").then((m) => m.Compare));
 const GanttChart = piece(() => import("../parts/GanttChart").then((m) => m.GanttChart));
 const Related = piece(() => import("../instance/about/Related").then((m) => m.Related));
+const none: ReadonlyMap<string, number> = new Map();
 const route = getRouteApi("/p/$project/r/$id");
 const words: Record<InstanceTab, Sentence> = {
   graph: "run.graph",
@@ -246,12 +248,13 @@ function Drawing({ instance, states, search, set, choose }: DrawingProps) {
 }
 
 /** Chart is the Gantt chart with the edges of the version that ran, which its critical path follows. */
-function Chart({ instance, ...rest }: { instance: Instance } & Omit<React.ComponentProps<typeof GanttChart>, "needs">) {
+function Chart({ instance, ...rest }: { instance: Instance } & Omit<React.ComponentProps<typeof GanttChart>, "needs" | "medians">) {
   const graph = useQuery(graphQuery(instance.project, instance.workflow, instance.version));
+  const usual = useQuery(mediansQuery(instance.project, instance.workflow));
   const needs = useMemo(() => new Map(graph.data?.tasks.map((x) => [x.name, x.needs ?? []])), [graph.data]);
   return (
     <Suspense fallback={<SkeletonRows />}>
-      <GanttChart {...rest} needs={needs} />
+      <GanttChart {...rest} needs={needs} medians={usual.data ?? none} />
     </Suspense>
   );
 }

@@ -2,13 +2,14 @@ import { Button, SegmentedControl } from "@mantine/core";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useMemo, useRef, useState } from "react";
 import type { InstanceEvent } from "../api/client";
-import { clockTime, exact } from "../domain/format";
-import { criticalPath, type GanttSort, gantt, type Segment, sorted, ticks, zoomOf } from "../domain/gantt";
+import { clockTime, duration, exact } from "../domain/format";
+import { criticalPath, type GanttSort, gantt, medianAt, type Segment, sorted, ticks, zoomOf } from "../domain/gantt";
 import { lookOf } from "../domain/states";
 import { type Sentence, useSay, word } from "../i18n";
 import { useNow } from "../live/clock";
 import { useSettings } from "../settings";
 import "./gantt.css";
+import { StateIcon } from "./StateIcon";
 import { TaskName } from "./TaskName";
 
 const phaseWords: Record<Segment["phase"], Sentence> = {
@@ -26,6 +27,7 @@ interface Props {
   order: Map<string, number>;
   states: Map<string, { state: string; attempts?: number }>;
   needs: Map<string, string[]>;
+  medians: ReadonlyMap<string, number>; // by task, in ms
   live: boolean;
   sort: GanttSort;
   onSort: (by: GanttSort) => void;
@@ -44,7 +46,7 @@ const legend = [
   ["run hue-skipped critical", "instance.critical"],
 ] as const;
 
-export function GanttChart({ events, order, states, needs, live, sort, onSort, zoom, onZoom, chosen, onChoose }: Props) {
+export function GanttChart({ events, order, states, needs, medians, live, sort, onSort, zoom, onZoom, chosen, onChoose }: Props) {
   const { t } = useSay();
   const { zone } = useSettings();
   const now = useNow(live);
@@ -107,6 +109,8 @@ export function GanttChart({ events, order, states, needs, live, sort, onSort, z
             const row = rows[v.index];
             if (!row) return null;
             const is = states.get(row.task);
+            const median = medians.get(row.task);
+            const usual = medianAt(row, median);
             return (
               <button
                 type="button"
@@ -129,6 +133,16 @@ export function GanttChart({ events, order, states, needs, live, sort, onSort, z
                         style={{ left: left(s.from), width: width(s) }}
                       />
                     ))}
+                  {row.segments
+                    .filter((s) => s.state === "lost" && s.to >= shown.from && s.to <= shown.to)
+                    .map((s) => (
+                      <i key={`lost${s.to}`} className="gantt-lost" title={told(s)} style={{ left: left(s.to) }}>
+                        <StateIcon state="lost" size={14} label={t("gantt.lost")} />
+                      </i>
+                    ))}
+                  {usual !== undefined && usual >= shown.from && usual <= shown.to && (
+                    <i className="gantt-median" title={t("gantt.median", { took: duration(median ?? 0) })} style={{ left: left(usual) }} />
+                  )}
                 </span>
               </button>
             );

@@ -65,12 +65,25 @@ const grid: KeyRows = [
   [["Space", "Shift"], "keys.pickRow"],
   [["Alt", "↑↓"], "keys.moveRow"],
   [["Insert"], "keys.addRow"],
+  [["Ctrl", "Enter"], "keys.tryCases"],
+];
+
+// The grid has them all; the slot map, calendars and heat maps those that move and open.
+const cells: KeyRows = [
+  [["←↑→↓"], "keys.cells"],
+  [["Page Up", "Page Down"], "keys.cellsPage"],
+  [["Home", "End"], "keys.cellsEnds"],
+  [["Ctrl", "Home / End"], "keys.cellsCorners"],
+  [["Shift", "←↑→↓"], "keys.cellsRange"],
+  [["Space"], "keys.cellsChoose"],
+  [["Enter"], "keys.cellsOpen"],
 ];
 
 const parts: { title: Sentence; rows: KeyRows }[] = [
   { title: "keys.everywhere", rows: everywhere },
   { title: "keys.list", rows: list },
   { title: "keys.instance", rows: instance },
+  { title: "keys.cellsTitle", rows: cells },
   { title: "canvas.keys", rows: editor },
   { title: "keys.grid", rows: grid },
 ];

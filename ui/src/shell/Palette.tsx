@@ -72,6 +72,7 @@ const pagesOfAll = [
 const pagesOfProject = [
   { to: "/p/$project/workflows", label: "nav.workflows" },
   { to: "/p/$project/schedules", label: "schedules.title" },
+  { to: "/p/$project/backfills", label: "schedules.backfills" },
   { to: "/p/$project/timers", label: "timers.title" },
   { to: "/p/$project/listeners", label: "listeners.title" },
   { to: "/p/$project/settings", label: "nav.settings" },

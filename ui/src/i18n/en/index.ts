@@ -5,6 +5,7 @@ import { approvals } from "./approvals";
 import { backfills } from "./backfills";
 import { canvas } from "./canvas";
 import { cluster } from "./cluster";
+import { codes } from "./codes";
 import { compare } from "./compare";
 import { core } from "./core";
 import { editor } from "./editor";
@@ -25,6 +26,7 @@ import { versions } from "./versions";
 
 export const en = {
   ...core,
+  ...codes,
   ...compare,
   ...cluster,
   ...log,
