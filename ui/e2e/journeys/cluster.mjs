@@ -240,6 +240,23 @@ export const journeys = {
     await worker.getByRole("button", { name: `Actions for ${name}` }).click();
     await page.getByRole("menuitem", { name: "Resume" }).click();
     await worker.getByText("drains: kernel update").waitFor({ state: "detached" });
+    // Its load is a line by and by; a view that is paused stands still, and says how old it is.
+    await worker.locator(".spark polyline").waitFor();
+    const pause = page.getByRole("button", { name: "Pause view" });
+    await pause.click();
+    await start(server, "shop", "long");
+    await eventually(
+      () => server.api("GET", "/cluster/pulse"),
+      (p) => p.running === 2,
+      "a second task",
+    );
+    await page
+      .locator(".cluster-head")
+      .getByText(/^[3-9] s old$/)
+      .waitFor();
+    await worker.getByText(/^1 of \d+$/).waitFor();
+    await pause.click();
+    await worker.getByText(/^2 of \d+$/).waitFor();
     for (const tab of tabs) {
       await page.getByRole("tab", { name: tab }).click();
       await page.locator(".panel table, .panel .empty, .panel .worker, .panel [data-slot]").first().waitFor();

@@ -299,7 +299,7 @@ export const journeys = {
     await server.api("PUT", "/projects/shop/workflows/slow/schedules/hasty", rules);
     await page.goto(`${server.url}/p/shop/w/slow/s/hasty`);
     const warning = page.locator(".meeting");
-    await warning.getByText(/^Two of the next fires are 1 s apart, and its last success took 2/).waitFor();
+    await warning.getByText(/^Two of the next fires are 1\.0 s apart, and its last success took 2/).waitFor();
     await warning.getByText(/will start nothing\.$/).waitFor();
     await clean(page, check, "fires that meet");
     await page.getByRole("button", { name: "Change" }).click();
@@ -316,6 +316,45 @@ export const journeys = {
     // Minutes leave it room.
     await form.getByRole("textbox", { name: "Cron" }).fill("* * * * *");
     await form.locator(".meeting").waitFor({ state: "detached" });
+  },
+
+  "25g: words and cron are two views of one schedule: each follows the other, and what has no words stays as it was typed": async ({
+    server,
+    visit,
+    check,
+  }) => {
+    const page = await ready(server, visit);
+    await page.getByRole("button", { name: "New schedule" }).click();
+    const form = page.getByRole("dialog");
+    await pick(page, form, "Workflow", "daily");
+    await form.getByRole("textbox", { name: "Name" }).fill("both");
+    const cron = form.getByRole("textbox", { name: "Cron" });
+    const kind = form.getByRole("combobox", { name: "Fires" });
+    assert.equal(await cron.inputValue(), "30 2 * * *");
+    await pick(page, form, "Fires", "On days of the week");
+    await form.getByRole("button", { name: "Tue" }).click();
+    await form.locator("input[type=time]").fill("18:05");
+    await becomes(() => cron.inputValue(), "5 18 * * MON,WED,THU,FRI");
+    // Pasted, it becomes words; what is typed on stays where it is typed.
+    await cron.click();
+    await cron.fill("0 6 1 * *");
+    await becomes(() => kind.inputValue(), "On a day of the month");
+    assert.equal(await form.locator("input[type=time]").inputValue(), "06:00");
+    await cron.fill("*/20 8-18 * * MON-FRI");
+    await becomes(() => kind.inputValue(), "By a cron expression");
+    await form
+      .getByText(/Monday to Friday/)
+      .first()
+      .waitFor(); // the server's words
+    await clean(page, check, "an expression without words");
+    await cron.fill("");
+    await cron.pressSequentially("15 7 * * *");
+    await becomes(() => kind.inputValue(), "Daily at a time");
+    assert.equal(await cron.inputValue(), "15 7 * * *");
+    await form.getByText("at 07:15 every day").waitFor();
+    await form.getByRole("button", { name: "Create" }).click();
+    await form.waitFor({ state: "hidden" });
+    assert.equal((await server.api("GET", "/projects/shop/workflows/daily/schedules/both")).cron, "15 7 * * *");
   },
 
   "26: the master is down over fires; the ledger shows them missed, and why; one is run from the calendar, then the others": async ({

@@ -9,6 +9,7 @@ import { StateIcon } from "../parts/StateIcon";
 import { Ago, Moment } from "../parts/Times";
 import type { ClusterSearch } from "../searchCluster";
 import { useSettings } from "../settings";
+import { causeWords } from "./causeWords";
 
 interface Props {
   search: ClusterSearch;
@@ -110,7 +111,7 @@ function Row({ f }: { f: Failover }) {
         <td>
           <strong>{f.node}</strong> <span className="faint">{t(f.kind === "master" ? "cluster.master1" : "cluster.worker1")}</span>
         </td>
-        <td>{f.cause}</td>
+        <td>{causeWords(t, f.cause)}</td>
         <td>{nodeOf(f.by)}</td>
         <td className="n num">{acted === undefined ? "–" : duration(Math.max(0, acted - seen))}</td>
         <td className="n num">

@@ -4,6 +4,7 @@ import { clockTime, duration, millis } from "../domain/format";
 import { useSay } from "../i18n";
 import { Ago } from "../parts/Times";
 import { useSettings } from "../settings";
+import { causeWords } from "./causeWords";
 import { TakenOver } from "./Masters";
 
 /** LastChange is how the layout in force came about: why, how long each step took, who answered last, what moved. */
@@ -22,7 +23,7 @@ export function LastChange({ pulse }: { pulse: Pulse }) {
           <Ago at={last.committed_at} />
         </span>
       </h2>
-      <p>{t("cluster.cause", { cause: last.cause })}</p>
+      {last.cause !== "" && <p>{t("cluster.cause", { cause: causeWords(t, last.cause) })}</p>}
       <ol className="change-steps num">
         {took && (
           <>
@@ -49,7 +50,7 @@ export function LastChange({ pulse }: { pulse: Pulse }) {
               <span>{s.epoch}</span>
               <span>{t(`cluster.step.${s.name}`)}</span>
               <span>{s.master}</span>
-              <span className="faint">{s.note}</span>
+              <span className="faint">{causeWords(t, s.note ?? "")}</span>
             </li>
           ))}
         </ul>

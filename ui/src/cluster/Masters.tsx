@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { Pulse, PulseMaster } from "../api/cluster";
-import { usual } from "../domain/cluster/nodes";
+import { named, usual } from "../domain/cluster/nodes";
 import type { Marks } from "../domain/cluster/slots";
 import { useSay } from "../i18n";
 import { RowMenu } from "../parts/RowMenu";
@@ -119,8 +119,7 @@ export function TakenOver({ pulse }: { pulse: Pulse }) {
   // A takeover and the layout after it follow from the same absence, within seconds; on a machine that is short of
   // processors it takes longer, and another end of the same node is further away than that.
   const near = pulse.failovers.filter(
-    (f) =>
-      f.kind === "master" && last.cause.includes(f.node) && Math.abs(Date.parse(f.detected_at) - Date.parse(last.committed_at)) < 60_000,
+    (f) => f.kind === "master" && named(last.cause, f.node) && Math.abs(Date.parse(f.detected_at) - Date.parse(last.committed_at)) < 60_000,
   );
   if (near.length === 0) return null;
   return (

@@ -8,6 +8,7 @@ import { Guarded } from "../parts/Guarded";
 import { StateIcon } from "../parts/StateIcon";
 import { Ago } from "../parts/Times";
 import type { ClusterSearch } from "../searchCluster";
+import { causeWords } from "./causeWords";
 import { seconds } from "./Heard";
 import { LastChange } from "./LastChange";
 import { Masters } from "./Masters";
@@ -75,7 +76,10 @@ export function SlotsTab({ pulse, search, set, why }: Props) {
           {moving > 0 && <span>{t("cluster.moving", { count: moving })}</span>}
           {slots.preparing && (
             <span>
-              {t("cluster.preparing", { epoch: slots.preparing.epoch, when: "", cause: slots.preparing.cause }).replace("  ", " ")}{" "}
+              {t("cluster.preparing", { epoch: slots.preparing.epoch, when: "", cause: causeWords(t, slots.preparing.cause) }).replace(
+                "  ",
+                " ",
+              )}{" "}
               <span className="faint">
                 <Ago at={slots.preparing.at} />
               </span>{" "}

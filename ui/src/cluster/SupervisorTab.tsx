@@ -2,7 +2,7 @@ import { Button, Select } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type Pulse, type Recovery, recoveriesQuery, supervisorQuery } from "../api/cluster";
-import { useSay } from "../i18n";
+import { type Sentence, useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { StateIcon } from "../parts/StateIcon";
 import { Ago } from "../parts/Times";
@@ -89,6 +89,20 @@ function Facts({ pulse }: { pulse: Pulse }) {
   );
 }
 
+const results: Record<string, Sentence> = {
+  loaded: "cluster.recovered.loaded",
+  reloaded: "cluster.recovered.reloaded",
+  sent_again: "cluster.recovered.sent_again",
+  alive: "cluster.recovered.alive",
+  under_way: "cluster.recovered.under_way",
+  given_up: "cluster.recovered.given_up",
+};
+
+function resultWord(t: (key: Sentence) => string, result = ""): string {
+  const known = results[result];
+  return known ? t(known) : result;
+}
+
 function Recoveries({ rows }: { rows: Recovery[] }) {
   const { t } = useSay();
   return (
@@ -112,7 +126,7 @@ function Recoveries({ rows }: { rows: Recovery[] }) {
                   {r.instance}
                 </Link>
               </td>
-              <td>{r.step}</td>
+              <td>{t(`cluster.stuck.${r.step}`)}</td>
               <td>
                 <span className="state-word">
                   <StateIcon state={icons[r.state]} size={14} /> {t(`cluster.recovery.${r.state}`)}
@@ -122,7 +136,7 @@ function Recoveries({ rows }: { rows: Recovery[] }) {
               <td>
                 <Ago at={r.first_at} />
               </td>
-              <td>{r.result}</td>
+              <td>{resultWord(t, r.result)}</td>
             </tr>
           ))}
         </tbody>

@@ -4,13 +4,14 @@ import { useNavigate } from "@tanstack/react-router";
 import { ChevronDown, ChevronRight, Search } from "lucide-react";
 import { memo } from "react";
 import { type Pulse, type PulseWorker, pulseQuery, type RunningTask, resumeWorker, runningTasksQuery } from "../api/cluster";
-import { byGroup, usual } from "../domain/cluster/nodes";
+import { byGroup, type Samples, usual } from "../domain/cluster/nodes";
 import { useSay } from "../i18n";
 import { ErrorView } from "../parts/ErrorView";
 import { RowMenu } from "../parts/RowMenu";
 import type { ClusterSearch } from "../searchCluster";
 import { Heard } from "./Heard";
 import { Skew } from "./Masters";
+import { Spark } from "./Spark";
 import { tell } from "./tell";
 import { WorkerTasks } from "./WorkerTasks";
 
@@ -24,10 +25,11 @@ interface Props {
   search: ClusterSearch;
   set: (part: ClusterSearch, replace?: boolean) => void;
   why: string | undefined;
+  loads: Samples; // of each life of a worker
 }
 
 /** WorkersTab lists the workers by group, with what each runs. */
-export function WorkersTab({ pulse, search, set, why }: Props) {
+export function WorkersTab({ pulse, loads, search, set, why }: Props) {
   const { t } = useSay();
   const running = useQuery(runningTasksQuery);
   const tasks = byWorker(running.data?.items ?? none);
@@ -64,6 +66,7 @@ export function WorkersTab({ pulse, search, set, why }: Props) {
                 <li key={w.name} data-worker={w.name} className="worker">
                   <WorkerRow
                     worker={w}
+                    loads={loads.get(`${w.name} ${w.incarnation}`) ?? noLoads}
                     tasks={tasks.get(w.name) ?? none}
                     skew={w.version !== version}
                     limit={pulse.limits.worker_ms}
@@ -86,6 +89,7 @@ export function WorkersTab({ pulse, search, set, why }: Props) {
 }
 
 const none: RunningTask[] = [];
+const noLoads: readonly number[] = [];
 
 function byWorker(tasks: RunningTask[]): Map<string, RunningTask[]> {
   const all = new Map<string, RunningTask[]>();
@@ -95,6 +99,7 @@ function byWorker(tasks: RunningTask[]): Map<string, RunningTask[]> {
 
 interface RowProps {
   worker: PulseWorker;
+  loads: readonly number[]; // each second's since the page was opened, the newest last
   tasks: RunningTask[];
   skew: boolean;
   limit: number;
@@ -104,7 +109,7 @@ interface RowProps {
   why: string | undefined;
 }
 
-function WorkerRow({ worker: w, tasks, skew, limit, demo, open, set, why }: RowProps) {
+function WorkerRow({ worker: w, loads, tasks, skew, limit, demo, open, set, why }: RowProps) {
   const { t } = useSay();
   const client = useQueryClient();
   const resume = useMutation({
@@ -139,7 +144,11 @@ function WorkerRow({ worker: w, tasks, skew, limit, demo, open, set, why }: RowP
           <Heard since={w.silent_since} limit={limit} known={w.running !== undefined} />
         </span>
         <span className="faint num worker-more">
-          {w.load !== undefined && <span>{t("cluster.load", { load: w.load.toFixed(2) })}</span>}
+          {w.load !== undefined && (
+            <span>
+              {t("cluster.load", { load: w.load.toFixed(2) })} <Spark values={loads} />
+            </span>
+          )}
           {w.free_disk !== undefined && w.free_disk < 0.2 && <span>{t("cluster.disk", { percent: Math.round(w.free_disk * 100) })}</span>}
           {(w.outbox ?? 0) > 0 && <span>{t("cluster.outbox", { count: w.outbox ?? 0 })}</span>}
         </span>

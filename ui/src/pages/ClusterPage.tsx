@@ -1,8 +1,8 @@
-import { Tabs } from "@mantine/core";
+import { Button, Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { Hand } from "lucide-react";
-import { Suspense } from "react";
+import { Hand, Pause, Play } from "lucide-react";
+import { Suspense, useState } from "react";
 import { type Pulse, pulseQuery } from "../api/cluster";
 import { ConfigTab } from "../cluster/ConfigTab";
 import { ClusterDialogs } from "../cluster/Dialogs";
@@ -12,6 +12,7 @@ import { QueuesTab } from "../cluster/QueuesTab";
 import { SlotsTab } from "../cluster/SlotsTab";
 import { SupervisorTab } from "../cluster/SupervisorTab";
 import { WorkersTab } from "../cluster/WorkersTab";
+import { type Samples, sampled } from "../domain/cluster/nodes";
 import { useSay } from "../i18n";
 import { useNow } from "../live/clock";
 import { useLivePulse } from "../live/pulse";
@@ -37,14 +38,28 @@ export function ClusterPage() {
   const go = useStay(route.useNavigate());
   const set = (part: ClusterSearch, replace = false) => void go({ search: (s) => ({ ...s, ...part }), replace });
   const why = whyNot(t, useMe().admin ? "admin" : "none", "admin");
-  useLivePulse();
-  const pulse = useQuery(pulseQuery);
+  // A view that stands still is for looking at it now: it is not kept in the address.
+  const [paused, pause] = useState(false);
+  useLivePulse(paused);
+  const pulse = useQuery({ ...pulseQuery, enabled: !paused });
   const p = pulse.data;
+  const loads = useLoads(p);
   return (
     <div className="page cluster">
       <div className="title-row">
         <h1>{t("cluster.title")}</h1>
         {p && <Head pulse={p} readAt={pulse.dataUpdatedAt} />}
+        {p && (
+          <Button
+            variant="default"
+            leftSection={paused ? <Play size={14} /> : <Pause size={14} />}
+            aria-pressed={paused}
+            title={t("cluster.pauseAbout")}
+            onClick={() => pause(!paused)}
+          >
+            {t("cluster.pause")}
+          </Button>
+        )}
         {p && !p.hold.held && (
           <Guarded variant="default" leftSection={<Hand size={14} />} why={why} onClick={() => set({ do: "hold" })}>
             {t("cluster.hold")}
@@ -87,7 +102,7 @@ export function ClusterPage() {
             ) : x === "slots" ? (
               <SlotsTab pulse={p} search={search} set={set} why={why} />
             ) : x === "workers" ? (
-              <WorkersTab pulse={p} search={search} set={set} why={why} />
+              <WorkersTab pulse={p} loads={loads} search={search} set={set} why={why} />
             ) : x === "queues" ? (
               <QueuesTab pulse={p} search={search} set={set} />
             ) : x === "timers" ? (
@@ -105,10 +120,24 @@ export function ClusterPage() {
         ))}
       </Tabs>
       {p && why === undefined && (
-        <ClusterDialogs pulse={p} search={search} onClose={() => set({ do: undefined, drain: undefined, kill: undefined }, true)} />
+        <ClusterDialogs
+          pulse={p}
+          search={search}
+          onClose={() => {
+            pause(false); // what comes of it is wanted to be seen
+            set({ do: undefined, drain: undefined, kill: undefined }, true);
+          }}
+        />
       )}
     </div>
   );
+}
+
+/** useLoads keeps what workers said of their load since the page was opened. */
+function useLoads(pulse: Pulse | undefined): Samples {
+  const [kept, keep] = useState<{ at: string; loads: Samples }>({ at: "", loads: new Map() });
+  if (pulse && pulse.at !== kept.at) keep({ at: pulse.at, loads: sampled(kept.loads, pulse.workers) });
+  return kept.loads;
 }
 
 /** Head is the cluster in a line, with the age of what the page shows. */

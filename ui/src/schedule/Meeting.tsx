@@ -18,7 +18,10 @@ export function Meeting({ of, overlap }: Props) {
   const known = t("schedules.meet", { gap: duration(gap), took: duration(of.median_ms ?? 0), count: of.samples ?? 0 });
   return (
     <p className="warning meeting" role="status">
-      <StateIcon state="late" size={14} /> {known} {t(`schedules.meet.${overlap}`)}
+      <StateIcon state="late" size={14} />
+      <span>
+        {known} {t(`schedules.meet.${overlap}`)}
+      </span>
     </p>
   );
 }

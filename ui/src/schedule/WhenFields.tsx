@@ -1,6 +1,6 @@
 import { NumberInput, Select, Textarea, TextInput } from "@mantine/core";
 import { useId } from "react";
-import { byClock, ends, expressionOf, kinds, units, type Weekday, type When, weekdays } from "../domain/schedule/when";
+import { byClock, byCron, ends, kinds, shownCron, units, type Weekday, type When, weekdays, withCron } from "../domain/schedule/when";
 import { type Sentence, useSay, word } from "../i18n";
 import { everyZone } from "../shell/Preferences";
 import type { FieldProps } from "./fieldProps";
@@ -24,8 +24,7 @@ export function WhenFields({ draft, set, wrong, column }: FieldProps & { column:
     const kind = kinds.find((k) => k === v);
     if (!kind) return;
     // From words to the expression one goes with what the words have said.
-    const cron = kind === "cron" && when.cron === "" ? expressionOf(when) : when.cron;
-    put({ kind, cron });
+    put({ ...(kind === "cron" && byCron(when) && shownCron(when)), kind });
   };
   const time = (
     <TextInput type="time" label={t("schedules.time")} value={when.time} onChange={(e) => put({ time: e.currentTarget.value })} required />
@@ -80,7 +79,7 @@ export function WhenFields({ draft, set, wrong, column }: FieldProps & { column:
           {time}
         </div>
       )}
-      {when.kind === "cron" && <CronField when={when} put={put} column={column} error={wrong("cron")} />}
+      {byCron(when) && <CronField when={when} put={put} column={column} error={wrong("cron")} />}
       {when.kind === "at" && (
         <Textarea
           label={t("schedules.at")}
@@ -133,7 +132,7 @@ export function WhenFields({ draft, set, wrong, column }: FieldProps & { column:
           />
         </>
       )}
-      {when.kind !== "cron" && when.kind !== "at" && wrong("cron") && (
+      {!byClock(when) && wrong("cron") && (
         <p className="form-error" role="alert">
           {wrong("cron")}
         </p>
@@ -178,14 +177,15 @@ interface CronProps {
   error: string | undefined;
 }
 
-/** CronField takes an expression by hand, and marks what is wrong in it. */
+/** CronField is the expression of the words above it, or one that was typed, in which it marks what is wrong. */
 function CronField({ when, put, column, error }: CronProps) {
   const { t } = useSay();
   const note = useId();
+  const { cron, dialect } = shownCron(when);
   // The server counts bytes; an expression that can be right has none but letters of one.
   const from = column === undefined ? 0 : column - 1;
-  const until = when.cron.slice(from).search(/\s/);
-  const to = until < 1 ? when.cron.length : from + until;
+  const until = cron.slice(from).search(/\s/);
+  const to = until < 1 ? cron.length : from + until;
   return (
     <>
       <div className="field-pair cron">
@@ -194,8 +194,10 @@ function CronField({ when, put, column, error }: CronProps) {
           description={t("schedules.cronHint")}
           // Below it, so that the two fields stand in one line however long it is.
           inputWrapperOrder={["label", "input", "description", "error"]}
-          value={when.cron}
-          onChange={(e) => put({ cron: e.currentTarget.value })}
+          value={cron}
+          onChange={(e) => put(withCron(when, e.currentTarget.value))}
+          // What is pasted may have a blank too many; while it is typed one may be on its way to another field.
+          onBlur={() => cron !== cron.trim() && put(withCron(when, cron.trim()))}
           error={error}
           spellCheck={false}
           autoComplete="off"
@@ -210,16 +212,16 @@ function CronField({ when, put, column, error }: CronProps) {
             { value: "unix", label: "Unix" },
             { value: "quartz", label: "Quartz" },
           ]}
-          value={when.dialect}
-          onChange={(v) => put({ dialect: v === "unix" || v === "quartz" ? v : "" })}
+          value={dialect}
+          onChange={(v) => put(withCron(when, cron, v === "unix" || v === "quartz" ? v : ""))}
         />
       </div>
       {column !== undefined && (
         <p className="cron-mistake" id={note}>
           <code aria-hidden="true">
-            {when.cron.slice(0, from)}
-            <mark>{when.cron.slice(from, to) || " "}</mark>
-            {when.cron.slice(to)}
+            {cron.slice(0, from)}
+            <mark>{cron.slice(from, to) || " "}</mark>
+            {cron.slice(to)}
           </code>
           <span className="unseen">{t("schedules.wrongAt", { column })}</span>
         </p>

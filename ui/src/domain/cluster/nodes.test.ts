@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { byGroup, silenceOf, usual } from "./nodes";
+import { byGroup, named, type Samples, sampled, silenceOf, usual } from "./nodes";
 
 describe("nodes", () => {
   it("stand in every group that they serve, in the order of their numbers", () => {
@@ -9,6 +9,20 @@ describe("nodes", () => {
       ["default", "w2", "w10"],
       ["gpu", "w2"],
     ]);
+  });
+  it("are named by a cause with all of their name", () => {
+    expect(named("master-10 left, master-2 joined", "master-10")).toBe(true);
+    expect(named("master-10 left, master-2 joined", "master-1")).toBe(false);
+    expect(named("master-10 left, master-2 joined", "master-2")).toBe(true);
+  });
+  it("keep a minute of their loads, each life its own", () => {
+    const w = (incarnation: string, load?: number) => [{ name: "w1", incarnation, load }];
+    let kept: Samples = new Map();
+    for (let i = 0; i < 70; i++) kept = sampled(kept, w("a", i));
+    expect(kept.get("w1 a")?.length).toBe(60);
+    expect(kept.get("w1 a")?.at(-1)).toBe(69);
+    expect([...sampled(kept, w("b", 1))]).toEqual([["w1 b", [1]]]);
+    expect([...sampled(kept, w("b"))]).toEqual([]);
   });
   it("differ from the version that most have", () => {
     expect(usual(["1.4", "1.10", "1.10"])).toBe("1.10");

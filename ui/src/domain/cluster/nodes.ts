@@ -37,3 +37,22 @@ export function silenceOf(since: number | undefined, now: number, limit: number)
   const left = Math.max(0, limit - ms);
   return { word: left === 0 ? "gone" : ms >= limit / 2 ? "worrying" : "late", ms, left };
 }
+
+/** named says that the cause of a layout names a node: "m1 left, m2 joined"; m1 is not named by m10. */
+export function named(cause: string, node: string): boolean {
+  return cause.split(", ").some((part) => part.startsWith(`${node} `));
+}
+
+/** maxSamples is how many of a worker's loads are kept: a minute of them. */
+const maxSamples = 60;
+export type Samples = ReadonlyMap<string, readonly number[]>;
+
+/** sampled adds what workers say of their load now; one that is gone, or another life of it, takes its samples with it. */
+export function sampled(before: Samples, workers: readonly { name: string; incarnation: string; load?: number }[]): Samples {
+  return new Map(
+    workers.flatMap(({ name, incarnation, load }) => {
+      const key = `${name} ${incarnation}`;
+      return load === undefined ? [] : [[key, [...(before.get(key) ?? []), load].slice(-maxSamples)] as const];
+    }),
+  );
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { blank, rulesOf, type When, whenOf } from "./when";
+import { blank, rulesOf, shownCron, type When, whenOf, withCron } from "./when";
 
 const of = (part: Partial<When>): When => ({ ...blank, ...part });
 
@@ -50,5 +50,34 @@ describe("when a schedule fires", () => {
     expect(rulesOf(whenOf(webhook))).toEqual(webhook);
     expect(rulesOf(of({ kind: "webhook", secret: " ci ", given: "day" }))).toEqual({ webhook: { secret: "ci", params: { day: "" } } });
     expect(rulesOf(whenOf({ webhook: { secret: "ci" } }))).toEqual({ webhook: { secret: "ci" } });
+  });
+});
+
+describe("an expression that is typed", () => {
+  const shown = (w: When) => shownCron(w).cron;
+
+  it("becomes words where there are some, and shows what was typed all the same", () => {
+    const w = withCron(of({ kind: "daily" }), "5 17 * * MON,FRI");
+    expect(w).toMatchObject({ kind: "weekly", time: "17:05", days: ["MON", "FRI"] });
+    expect(shown(w)).toBe("5 17 * * MON,FRI");
+    expect(shown({ ...w, time: "18:00" })).toBe("0 18 * * MON,FRI");
+  });
+
+  it("stays as it stands where there are none, letter by letter, also on its way to another", () => {
+    let w: When = of({ kind: "daily" });
+    const typed = "0 5 2 * * ?";
+    for (let n = 1; n <= typed.length; n++) {
+      w = withCron(w, typed.slice(0, n));
+      expect(shown(w)).toBe(typed.slice(0, n));
+    }
+    expect(w.kind).toBe("cron");
+    expect(rulesOf(w)).toEqual({ cron: typed });
+  });
+
+  it("of a named dialect has no words, until the dialect is taken back", () => {
+    const w = withCron(of({ kind: "daily", time: "02:30" }), "30 2 * * *", "unix");
+    expect(rulesOf(w)).toEqual({ cron: "30 2 * * *", dialect: "unix" });
+    expect(withCron(w, "30 3 * * *")).toMatchObject({ kind: "cron", cron: "30 3 * * *" });
+    expect(withCron(w, "30 2 * * *", "")).toMatchObject({ kind: "daily", time: "02:30" });
   });
 });

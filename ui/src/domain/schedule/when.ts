@@ -164,6 +164,21 @@ const forms: [RegExp, (...groups: string[]) => Partial<When>][] = [
   [/^0 (\d{1,2}) (\d{1,2}) L \* \?$/, (m, h) => ({ kind: "monthly", time: timeOf(h, m), day: 0 })],
 ];
 
+/** byCron says that an expression says when it fires, in words or as it stands. */
+export function byCron(w: When): boolean {
+  return byClock(w) && w.kind !== "at";
+}
+
+/** shownCron is the expression of what was chosen, as its field shows it. */
+export function shownCron(w: When): { cron: string; dialect: When["dialect"] } {
+  return w.kind === "cron" ? w : { cron: expressionOf(w), dialect: "" };
+}
+
+/** withCron is what an expression says that was typed: in words where the form has some, and else by itself, letter by letter. */
+export function withCron(w: When, cron: string, dialect = shownCron(w).dialect): When {
+  return { ...w, kind: "cron", cron, dialect, ...(dialect === "" ? spoken(cron) : {}) };
+}
+
 function spoken(cron: string): Partial<When> {
   for (const [form, words] of forms) {
     const found = form.exec(cron);
