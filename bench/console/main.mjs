@@ -218,9 +218,9 @@ async function tasks(browser, state, site) {
     Today: ["/", "#content h2"],
     "the list of instances": ["/runs", "[data-instance]"],
     "the graph of 2,000 tasks": [`/p/bench/r/${site.big}`, ".react-flow__node"],
-    "their grid": [`${many}?tab=grid`, '[role="gridcell"].fill-solid'],
-    "their editor": [`${many}/edit`, ".react-flow__node"],
-    "their text": [`${many}/edit?view=text`, ".cm-line"],
+    "the grid of 2,000 tasks": [`${many}?tab=grid`, '[role="gridcell"].fill-solid'],
+    "the editor of 2,000 tasks": [`${many}/edit`, ".react-flow__node"],
+    "the text of 2,000 tasks": [`${many}/edit?view=text`, ".editor-text:not(:has(.code-waiting))"],
     "the log of 100 MiB": [`/p/bench/r/${site.log}?task=print&panel=log`, ".log-line"],
   };
   const out = [];

@@ -1,10 +1,9 @@
 // All pictures of docs/pictures, of the real console: those of docs and of the guides.
 //   node e2e/pictures.mjs [name...]
 import { spawnSync } from "node:child_process";
-import { rmSync, writeFileSync } from "node:fs";
 import { launch, open } from "./browser.mjs";
 import { startServer } from "./server.mjs";
-import { finished, signInByLink } from "./steps.mjs";
+import { becomes, finished, signInByLink } from "./steps.mjs";
 
 const out = new URL("../../docs/pictures/", import.meta.url).pathname;
 const wanted = process.argv.slice(2);
@@ -62,9 +61,12 @@ tasks:
   - {name: prices again, type: sub_workflow, workflow: prices, needs: [wait]}
 `,
 ];
-const gated = (gate) => `name: rebuild
+/** rebuild is done with the first six dates of its backfill, and goes on with the others for ten minutes. */
+const rebuild = `name: rebuild
+params:
+  day: "\${system.biz.date}"
 tasks:
-  - {name: load, type: shell, script: "while [ ! -e ${gate} ]; do sleep 0.1; done"}
+  - {name: load, type: shell, script: 'case "$day" in 20260228|2026030[1-5]) ;; *) sleep 600;; esac'}
 `;
 const parts = Array.from({ length: 11 }, (_, n) => `  - {name: crunch ${n + 1}, type: shell, script: sleep 600}\n`);
 const busy = `name: busy\ntasks:\n${parts.join("")}`;
@@ -106,7 +108,7 @@ const there = (selector, hasText) => (page) => page.locator(selector, { hasText 
 
 /** shop fills a server with a shop's nights, and gives the ids of what has run. */
 async function shop(server) {
-  for (const text of [nightly, release, ...around, gated(`${server.data}/gate`)]) server.apply("shop", text);
+  for (const text of [nightly, release, ...around, rebuild]) server.apply("shop", text);
   const start = async (workflow, params, project = "shop") =>
     (await server.api("POST", `/projects/${project}/workflows/${encodeURIComponent(workflow)}/start`, { params })).instance_id;
   const ids = [];
@@ -119,9 +121,14 @@ async function shop(server) {
   const [sales, genome] = [await start("nightly sales", {}, "examples"), await start("epigenomics", {}, "examples")];
   for (const id of [sales, genome]) await finished(server, id);
   for (const workflow of ["release", "prices"]) await start(workflow, {});
-  const put = (workflow, name, cron) =>
-    server.api("PUT", `/projects/shop/workflows/${encodeURIComponent(workflow)}/schedules/${name}`, { cron, timezone: "Europe/Berlin" });
-  await put("nightly orders", "nightly", "30 2 * * *");
+  const put = (workflow, name, cron, more) =>
+    server.api("PUT", `/projects/shop/workflows/${encodeURIComponent(workflow)}/schedules/${name}`, {
+      cron,
+      timezone: "Europe/Berlin",
+      ...more,
+    });
+  await server.api("PUT", "/projects/shop/calendars/holidays", { days: ["12-25", "12-26", "01-01", "sunday"] });
+  await put("nightly orders", "nightly", "30 2 * * *", { calendar: { skip: ["holidays"] } });
   for (const [name, cron] of Object.entries({
     hourly: "0 * * * *",
     office: "*/15 8-18 * * MON-FRI",
@@ -133,24 +140,20 @@ async function shop(server) {
   return { failed: ids[22], sales, genome };
 }
 
-/** filling starts a backfill of a fortnight, of which six days are done and two run. */
+/** month is the next one, of which all fires are foretold. */
+function month() {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString().slice(0, 7);
+}
+
+/** filling starts a backfill of a fortnight, and waits until six days are done and two run. */
 async function filling(server) {
   const path = "/projects/shop/workflows/rebuild/backfills";
-  const dates = { from: "2026-03-01", to: "2026-03-06", parallel: 6 };
-  writeFileSync(`${server.data}/gate`, "");
-  const begin = async (body) => {
-    const plan = await server.api("POST", `${path}?preview=true`, body);
-    return (await server.api("POST", path, { ...body, preview: plan.token })).backfill_id;
-  };
-  const ended = async (id, done) => {
-    for (let left = 300; (await server.api("GET", `${path}/${id}`)).progress.done < done; left--) {
-      if (left === 0) throw new Error(`backfill ${id} has not done ${done}`);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  };
-  await ended(await begin(dates), 6);
-  rmSync(`${server.data}/gate`);
-  return begin({ from: "2026-03-01", to: "2026-03-14", parallel: 2, only: "missing" });
+  const dates = { from: "2026-03-01", to: "2026-03-14", parallel: 2 };
+  const { token } = await server.api("POST", `${path}?preview=true`, dates);
+  const { backfill_id: id } = await server.api("POST", path, { ...dates, preview: token });
+  await becomes(async () => (await server.api("GET", `${path}/${id}`)).progress.done, 6);
+  return id;
 }
 
 async function ofOneNode(browser) {
@@ -168,7 +171,7 @@ async function ofOneNode(browser) {
     ["today", "/", today],
     ["approvals", "/approvals", (p) => p.getByText("Release the new price list").first().click()],
     ["schedule", "/p/shop/schedules?new=1", there("[role=dialog] form")],
-    ["calendar", `${of}/s/nightly?span=year`, there(".calendar-day[data-worst]")],
+    ["calendar", `${of}/s/nightly?span=month&month=${month()}`, there(".calendar-day[data-worst]")],
     ["heat", "/schedules?heat=map", there(".heat-cell[data-n]")],
     ["backfill", `/p/shop/w/rebuild?tab=backfills&id=${backfill}`, there("[role=dialog] tbody tr")],
     ["lineage", "/lineage?at=shop%2Fdaily+report", there(".react-flow__edge")],
@@ -197,7 +200,7 @@ async function ofACluster(browser) {
       for (const many of ["3 masters", "3 workers"]) await p.getByText(many).waitFor();
     },
   ]);
-  await take(at, ["workers", "/cluster/workers?w=worker-1", there("[data-worker] tbody tr")]);
+  await take(at, ["workers", "/cluster/workers?w=worker-1", there(".worker-count", /^[1-9]/)]);
   await server.stop();
 }
 
