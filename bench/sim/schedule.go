@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"time"
 
 	"github.com/porpoise/porpoise/dag"
@@ -19,8 +20,10 @@ const tickEvery = 5 * time.Second
 type ticker struct {
 	w       *world
 	sch     sql.Schedule
-	stopped dag.Millis // when it was paused
-	closed  bool       // every fire before that has its outcome
+	rng     *rand.Rand          // of the edits
+	stopped dag.Millis          // when it was paused
+	open    map[dag.Millis]bool // the fires that had no outcome then
+	closed  bool                // every fire before that has its outcome
 }
 
 // newTicker makes a schedule of the workflow that leads another one. All of its late fires start, so that none may be missed.
@@ -29,7 +32,29 @@ func newTicker(w *world) (*ticker, error) {
 		WorkflowID: w.opt.template.named(leader).ID, Name: "tick", Enabled: true, ChangedBy: "sim",
 		Spec: schedule.Spec{Cron: fmt.Sprintf("*/%d * * * * *", int(tickEvery.Seconds())), Misfire: &schedule.Misfire{Policy: schedule.RunAll}},
 	}, 0)
-	return &ticker{w: w, sch: sch}, err
+	t := &ticker{w: w, sch: sch, rng: rand.New(rand.NewPCG(w.opt.Seed, 0xed17))}
+	w.after(t.pause(), nil, "edit", t.edit)
+	return t, err
+}
+
+// pause is how long it takes until somebody changes the schedule again.
+func (t *ticker) pause() time.Duration {
+	return time.Second + time.Duration(t.rng.Int64N(int64(30*time.Second)))
+}
+
+// edit changes the schedule, until it is paused, so that its moments stay as they are: what is due, or lies in its jitter, and
+// what nobody has planned yet must still fire once.
+func (t *ticker) edit() {
+	if t.stopped > 0 {
+		return
+	}
+	sch := t.sch
+	sch.Spec.Jitter = []string{"", "500ms", "2s", "4s"}[t.rng.IntN(4)]
+	sch.Spec.Priority = []string{"low", "high"}[t.rng.IntN(2)]
+	if _, _, err := t.w.db.SaveSchedule(t.w.ctx, sch, -1); err != nil {
+		t.w.fail("I34", "the schedule is not changed: %v", err)
+	}
+	t.w.after(t.pause(), nil, "edit", t.edit)
 }
 
 // earliest is how far before its moment a fire may start: a master fires by its own clock, which may be ahead by what
@@ -52,6 +77,14 @@ func (t *ticker) stop() error {
 	sch, err := t.w.db.ScheduleByID(t.w.ctx, t.sch.ID)
 	if err != nil || sch.PlannedUntil <= dag.MillisOf(epoch.Add(t.w.now)) {
 		return err
+	}
+	open, _, err := t.w.db.Fires(t.w.ctx, t.sch.ID, 0, dag.MillisOf(epoch.Add(t.w.now)), schedule.Planned, sql.Page{Limit: 200})
+	if err != nil {
+		return err
+	}
+	t.open = map[dag.Millis]bool{}
+	for _, f := range open {
+		t.open[f.At] = true
 	}
 	if _, err := t.w.db.EnableSchedules(t.w.ctx, []int64{t.sch.ID}, false, "the world ends", "sim"); err != nil {
 		return err
@@ -100,8 +133,8 @@ func (t *ticker) final() {
 			for f.At > want && want >= t.stopped {
 				want = want.Add(tickEvery)
 			}
-			// What was due when the schedule was paused may be skipped for that.
-			paused := f.State == schedule.Skipped && f.Reason == schedule.ReasonPaused
+			// What was open when the schedule was paused is skipped for that, and nothing else is.
+			paused := f.State == schedule.Skipped && f.Reason == schedule.ReasonPaused && t.open[f.At]
 			switch {
 			case f.At != want:
 				t.w.fail("I01", "a fire of %d where one of %d is to be", f.At, want)
