@@ -68,14 +68,19 @@ func (s *Server) getCalendar(ctx context.Context, in *CalendarPath) (*calendarAn
 	return &calendarAnswer{Status: http.StatusOK, Body: calendarFace(row)}, nil
 }
 
+// checkCalendar returns all that is wrong with a calendar whose name is that field.
+func checkCalendar(field, name string, spec schedule.Calendar) []dag.FieldError {
+	wrong := append(dag.CheckName(field, name), spec.Check("days")...)
+	if dag.FoldName(name) == schedule.BusinessDays {
+		wrong = append(wrong, dag.FieldError{Field: field, Code: dag.CodeReservedName, Value: name, Message: "this calendar is always there: Monday to Friday"})
+	}
+	return wrong
+}
+
 func (s *Server) putCalendar(ctx context.Context, in *putCalendar) (*calendarAnswer, error) {
 	c := callOf(ctx)
 	row := sql.Calendar{ProjectID: c.project.ID, Name: in.Calendar, Spec: schedule.Calendar{Days: in.Body.Days}, ChangedBy: c.who.name}
-	wrong := append(dag.CheckName("calendar", row.Name), row.Spec.Check("days")...)
-	if dag.FoldName(row.Name) == schedule.BusinessDays {
-		wrong = append(wrong, dag.FieldError{Field: "calendar", Code: dag.CodeReservedName, Value: row.Name, Message: "this calendar is always there: Monday to Friday"})
-	}
-	if len(wrong) > 0 {
+	if wrong := checkCalendar("calendar", row.Name, row.Spec); len(wrong) > 0 {
 		return nil, problem(http.StatusUnprocessableEntity, wrong[0].Field+": "+wrong[0].Message, wrong...)
 	}
 	known, err := s.store.Calendar(ctx, row.ProjectID, row.Name)

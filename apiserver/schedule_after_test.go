@@ -148,3 +148,22 @@ func (b *bench) finishAfter(id int64, took time.Duration) {
 		b.t.Fatal(wrong[0])
 	}
 }
+
+func TestSchedulesAreCheckedWithCalendarsThatAreNotThereYet(t *testing.T) {
+	t.Parallel()
+	b := newScheduleBench(t)
+	const many = "/api/v1/projects/alpha/schedules"
+	const one = `{"workflow": "daily", "name": "nightly", "cron": "0 5 * * *", "calendar": {"skip": ["holidays"]}}`
+	if got := wrongFields(b, 422, "PUT", many, `{"schedules": [`+one+`], "preview": true}`); !strings.Contains(got, "schedules[0].calendar") {
+		t.Errorf("without the calendar, wrong are %s", got)
+	}
+	if got := wrongFields(b, 422, "PUT", many, `{"schedules": [`+one+`], "preview": true, "calendars": [{"name": "holidays", "days": ["13-25"]}]}`); !strings.HasPrefix(got, "calendars[0].days[0]") {
+		t.Errorf("of a calendar with no such day, wrong are %s", got)
+	}
+	if got := wrongFields(b, 422, "PUT", many, `{"schedules": [`+one+`], "calendars": [{"name": "holidays", "days": ["12-25"]}]}`); !strings.HasPrefix(got, "calendars needs_preview") {
+		t.Errorf("saved with calendars, wrong are %s", got)
+	}
+	b.must(200, "PUT", many, `{"schedules": [`+one+`], "preview": true, "calendars": [{"name": "holidays", "days": ["12-25"]}]}`)
+	b.must(404, "GET", "/api/v1/projects/alpha/workflows/daily/schedules/nightly", "")
+	b.must(404, "GET", "/api/v1/projects/alpha/calendars/holidays", "")
+}

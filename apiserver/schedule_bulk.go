@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/schedule"
 	"github.com/porpoise/porpoise/sql"
 )
 
@@ -26,12 +27,20 @@ type putSchedules struct {
 	Body struct {
 		Schedules []NamedSchedule `json:"schedules" minItems:"1" maxItems:"1000" nullable:"false"`
 		Together  bool            `json:"together,omitempty" doc:"true saves them in one transaction: all or, whatever comes between, none. Else all are checked, and then saved one by one."`
+		Preview   bool            `json:"preview,omitempty" doc:"true checks them, and saves nothing."`
+		Calendars []NamedCalendar `json:"calendars,omitempty" maxItems:"1000" doc:"Of a preview: what the project's calendars will be by the time the schedules are saved, beside those that it has."`
 	}
+}
+
+// NamedCalendar is a calendar that is not there yet, or as it will be.
+type NamedCalendar struct {
+	Name string   `json:"name" minLength:"1" maxLength:"512"`
+	Days []string `json:"days" minItems:"1" maxItems:"1000" nullable:"false" doc:"As of PUT calendar."`
 }
 
 type putSchedulesAnswer struct {
 	Body struct {
-		Created int `json:"created"`
+		Created int `json:"created" doc:"None of a preview."`
 		Changed int `json:"changed" doc:"Those that were there already, whether they are the same or not."`
 	}
 }
@@ -136,12 +145,19 @@ func (s *Server) putSchedules(ctx context.Context, in *putSchedules) (*putSchedu
 	if err != nil {
 		return nil, err
 	}
-	workflows, wrong, err := check.all(ctx, list)
+	wrong := check.with(in.Body.Calendars)
+	if len(in.Body.Calendars) > 0 && !in.Body.Preview {
+		wrong = append(wrong, dag.FieldError{Field: "calendars", Code: "needs_preview", Message: "means something only together with preview; PUT calendar saves one"})
+	}
+	workflows, more, err := check.all(ctx, list)
 	if err != nil {
 		return nil, err
 	}
-	if len(wrong) > 0 {
+	if wrong = append(wrong, more...); len(wrong) > 0 {
 		return nil, problem(http.StatusUnprocessableEntity, wrong[0].Field+": "+wrong[0].Message, wrong...)
+	}
+	if in.Body.Preview {
+		return &putSchedulesAnswer{}, nil
 	}
 	rows := make([]sql.Schedule, len(list))
 	for i := range list {
@@ -170,6 +186,20 @@ func (s *Server) putSchedules(ctx context.Context, in *putSchedules) (*putSchedu
 		}
 	}
 	return out, nil
+}
+
+// with has the check go by calendars as if they were saved, and returns all that is wrong with them.
+func (c *scheduleCheck) with(calendars []NamedCalendar) []dag.FieldError {
+	var wrong []dag.FieldError
+	for i, one := range calendars {
+		spec := schedule.Calendar{Days: one.Days}
+		for _, e := range checkCalendar("name", one.Name, spec) {
+			e.Field = fmt.Sprintf("calendars[%d].%s", i, e.Field)
+			wrong = append(wrong, e)
+		}
+		c.calendars[dag.FoldName(one.Name)] = spec
+	}
+	return wrong
 }
 
 // all returns the workflows that schedules are of, by their folded names, and all that is wrong.

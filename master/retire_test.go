@@ -17,7 +17,10 @@ func TestTheMasterOfTheFirstSlotDeletesOldInstances(t *testing.T) {
 	s := newSite(t)
 	first, _, _ := s.master("m1", "a")
 	other, _, _ := s.master("m2", "a")
-	within(t, 20*time.Second, "one master has the first slot", func() bool { return first.hasFirstSlot() != other.hasFirstSlot() })
+	// The first one has all slots until the other is there.
+	within(t, 20*time.Second, "both masters have slots, and one the first", func() bool {
+		return len(slotsOf(first)) > 0 && len(slotsOf(other)) > 0 && first.hasFirstSlot() != other.hasFirstSlot()
+	})
 	if other.hasFirstSlot() {
 		first, other = other, first
 	}
@@ -53,6 +56,21 @@ func TestTheMasterOfTheFirstSlotDeletesOldInstances(t *testing.T) {
 		first.retire(t.Context())
 		return there() == 0
 	})
+}
+
+// slotsOf are the slots of a master, none while a layout is being changed.
+func slotsOf(m *Master) (slots []int) {
+	owned, _, ok := heldSlots{m.slots, &m.hold}.Begin()
+	if !ok {
+		return nil
+	}
+	defer m.slots.End()
+	for slot, mine := range owned {
+		if mine {
+			slots = append(slots, slot)
+		}
+	}
+	return slots
 }
 
 // full is a store with so many batches of old fires.

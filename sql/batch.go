@@ -194,7 +194,7 @@ func (b *batch) given(ctx context.Context, t *table, build func(*table, int) str
 // updates changes the rows that args name; with there, each of them must exist.
 func (b *batch) updates(ctx context.Context, t *table, args []any, there bool) error {
 	k := len(t.cols)
-	if b.s.dial.mysql && t.alike {
+	if b.s.dial.mysql && t.akin {
 		var err error
 		if args, err = b.updateAlike(ctx, t, args, there); err != nil {
 			return err

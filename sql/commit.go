@@ -13,17 +13,18 @@ import (
 // UPDATE, changed or not, and these two stand in four.
 var (
 	instanceTurn = &table{
-		name: "workflow_instance", alike: true,
+		name: "workflow_instance",
 		keys: []string{"id", "owner_epoch"},
 		cols: []string{
 			"id", "owner_epoch", "reason", "round", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline", "state", "owner",
 		},
 		sets: []string{"reason", "round", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline", "state", "owner"},
+		akin: true,
 	}
 	// instanceBegin writes the first transition of one that the same transaction claims; its row is locked, and no epoch of
 	// it stands yet.
 	instanceBegin = &table{
-		name: "workflow_instance", alike: true,
+		name: "workflow_instance",
 		keys: []string{"id"},
 		cols: []string{
 			"id", "owner_epoch", "reason", "round", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline", "state", "owner",
@@ -32,12 +33,14 @@ var (
 		sets: []string{
 			"owner_epoch", "reason", "round", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline", "state", "owner", "layout_epoch",
 		},
+		akin: true,
 	}
 	instanceStep = &table{
-		name: "workflow_instance", alike: true,
+		name: "workflow_instance",
 		keys: []string{"id", "owner_epoch"},
 		cols: []string{"id", "owner_epoch", "reason", "round", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline"},
 		sets: []string{"reason", "round", "crash_count", "seq", "write_id", "started_at", "finished_at", "deadline"},
+		akin: true,
 	}
 )
 

@@ -61,7 +61,7 @@ func TestOfAnAttemptsChangesTheLastIsWritten(t *testing.T) {
 // On MySQL, rows that differ in their first key alone are changed together; all others as before.
 func TestRowsThatAreAlikeAreChangedByOneStatement(t *testing.T) {
 	t.Parallel()
-	of := &table{name: "t", alike: true, keys: []string{"id", "epoch"}, cols: []string{"id", "epoch", "a", "b"}, sets: []string{"a", "b"}}
+	of := &table{name: "t", akin: true, keys: []string{"id", "epoch"}, cols: []string{"id", "epoch", "a", "b"}, sets: []string{"a", "b"}}
 	tx := &tripTx{}
 	b := &batch{s: &Store{dial: &dialect{mysql: true}}, tx: tx}
 	err := b.updates(t.Context(), of, []any{

@@ -42,7 +42,7 @@ type table struct {
 	cols []string // all columns given, the keys first
 	sets []string // columns that change where the row exists
 
-	alike bool // of an update: rows often differ in their first key alone
+	akin bool // of an update: rows often differ in their first key alone
 
 	// Of a table with common values, see withCommon:
 	common []any    // by column; nil where there is none

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -123,7 +124,7 @@ func (a *audit) drain(actor string) {
 	a.w.db.commits = nil
 	for _, commit := range commits {
 		a.touched, a.owners, a.endings = a.touched[:0], map[int64]ownership{}, endings{}
-		for _, c := range commit {
+		for _, c := range inOrder(commit) {
 			a.apply(c, actor)
 		}
 		for _, id := range a.touched {
@@ -131,6 +132,24 @@ func (a *audit) drain(actor string) {
 		}
 		a.ended()
 	}
+}
+
+// inOrder has the events of a commit last, by instance and number: they are there together, in whatever order they were written.
+func inOrder(commit []change) []change {
+	var rest, events []change
+	for _, c := range commit {
+		if c.table == "event" && c.new != nil {
+			events = append(events, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	// The first columns of the table are its key.
+	number := func(c change, i int) int64 { n, _ := c.new[i].(int64); return n }
+	slices.SortFunc(events, func(a, b change) int {
+		return cmp.Or(cmp.Compare(number(a, 0), number(b, 0)), cmp.Compare(number(a, 1), number(b, 1)))
+	})
+	return append(rest, events...)
 }
 
 func (a *audit) apply(c change, actor string) {

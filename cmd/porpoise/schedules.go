@@ -141,7 +141,7 @@ func (c *cli) applySchedulesCommand() *cobra.Command {
 		Short: "Make or change the schedules and calendars of a file",
 		Long: `Make or change the schedules and calendars of a YAML or JSON file. Those that are not in
 the file stay as they are. Everything is checked before anything is saved: where one is
-wrong, no schedule changes. A change holds from the next fire on.`,
+wrong, nothing changes. A change holds from the next fire on.`,
 		Example: `  porpoise schedule apply shop -f schedules.yaml`,
 		Args:    cobra.ExactArgs(1),
 		RunE: c.calling(func(ctx context.Context, cl *client.Client, args []string) error {
@@ -164,6 +164,11 @@ func (c *cli) applySchedules(ctx context.Context, cl *client.Client, project, pa
 	doc, wrong := schedule.Read(read.text, read.format)
 	if len(wrong) > 0 {
 		return &failure{code: exitUsage, err: &fieldErrors{source: read.name, fields: wrong}}
+	}
+	if len(doc.Calendars) > 0 && len(doc.Schedules) > 0 {
+		if err := cl.CheckSchedules(ctx, project, doc); err != nil {
+			return err
+		}
 	}
 	for _, one := range doc.Calendars {
 		if _, err := cl.PutCalendar(ctx, project, one.Name, one.Days); err != nil {

@@ -43,6 +43,7 @@ func TestAFileOfSchedulesIsCheckedAndSentWhole(t *testing.T) {
 		t.Errorf("apply = %d %q %q", code, out, errs)
 	}
 	want := []string{
+		`PUT /api/v1/projects/shop/schedules {"calendars":[{"name":"holidays","days":["12-25"]}],"preview":true,"schedules":[{"workflow":"daily","name":"nightly","cron":"30 2 * * *","calendar":{"skip":["holidays"]},"params":{"day":"7"}}]}`,
 		`PUT /api/v1/projects/shop/calendars/holidays {"days":["12-25"]}`,
 		`PUT /api/v1/projects/shop/schedules {"schedules":[{"workflow":"daily","name":"nightly","cron":"30 2 * * *","calendar":{"skip":["holidays"]},"params":{"day":"7"}}],"together":true}`,
 	}
@@ -50,7 +51,7 @@ func TestAFileOfSchedulesIsCheckedAndSentWhole(t *testing.T) {
 		t.Errorf("asked\n%s, want\n%s", got, strings.Join(want, "\n"))
 	}
 	code, _, errs = cmd(t, strings.ReplaceAll(file, "30 2", "61 2"), "schedule", "apply", "shop", "-f", "-", "--server", a.URL)
-	if code != exitUsage || !strings.Contains(errs, "schedules[0].cron") || len(a.calls) != 2 {
+	if code != exitUsage || !strings.Contains(errs, "schedules[0].cron") || len(a.calls) != 3 {
 		t.Errorf("apply of a bad file = %d %q", code, errs)
 	}
 }

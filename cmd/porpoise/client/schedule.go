@@ -141,6 +141,14 @@ func (c *Client) Schedule(ctx context.Context, project, workflow, name string, n
 	return out, err
 }
 
+// CheckSchedules has the server check schedules and calendars together, and saves nothing: where one is wrong, the error
+// names it.
+func (c *Client) CheckSchedules(ctx context.Context, project string, doc *schedule.Document) error {
+	body := map[string]any{"schedules": doc.Schedules, "calendars": doc.Calendars, "preview": true}
+	_, err := c.do(ctx, call{method: http.MethodPut, path: []string{"projects", project, "schedules"}, body: body}, &SavedSchedules{})
+	return err
+}
+
 // PutSchedules makes or changes many schedules of a project: where one is wrong, or is not saved, none is.
 func (c *Client) PutSchedules(ctx context.Context, project string, list []schedule.Named) (SavedSchedules, error) {
 	var out SavedSchedules

@@ -5201,6 +5201,11 @@ export interface components {
             role: "viewer" | "operator" | "editor" | "owner";
             user: string;
         };
+        NamedCalendar: {
+            /** @description As of PUT calendar. */
+            days: string[];
+            name: string;
+        };
         NamedSchedule: {
             /** @description Fires when an instance of another workflow ends, instead of cron. Nothing else that is about moments goes with it but timezone. */
             after?: components["schemas"]["ScheduleAfter"];
@@ -6041,10 +6046,17 @@ export interface components {
              * @description Those that were there already, whether they are the same or not.
              */
             changed: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description None of a preview.
+             */
             created: number;
         };
         PutSchedulesBody: {
+            /** @description Of a preview: what the project's calendars will be by the time the schedules are saved, beside those that it has. */
+            calendars?: components["schemas"]["NamedCalendar"][] | null;
+            /** @description true checks them, and saves nothing. */
+            preview?: boolean;
             schedules: components["schemas"]["NamedSchedule"][];
             /** @description true saves them in one transaction: all or, whatever comes between, none. Else all are checked, and then saved one by one. */
             together?: boolean;
