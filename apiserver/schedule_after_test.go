@@ -160,7 +160,7 @@ func TestSchedulesAreCheckedWithCalendarsThatAreNotThereYet(t *testing.T) {
 	if got := wrongFields(b, 422, "PUT", many, `{"schedules": [`+one+`], "preview": true, "calendars": [{"name": "holidays", "days": ["13-25"]}]}`); !strings.HasPrefix(got, "calendars[0].days[0]") {
 		t.Errorf("of a calendar with no such day, wrong are %s", got)
 	}
-	if got := wrongFields(b, 422, "PUT", many, `{"schedules": [`+one+`], "calendars": [{"name": "holidays", "days": ["12-25"]}]}`); !strings.HasPrefix(got, "calendars needs_preview") {
+	if got := wrongFields(b, 422, "PUT", many, `{"schedules": [`+one+`], "calendars": [{"name": "holidays", "days": ["12-25"]}]}`); !strings.HasPrefix(got, "calendars conflict") {
 		t.Errorf("saved with calendars, wrong are %s", got)
 	}
 	b.must(200, "PUT", many, `{"schedules": [`+one+`], "preview": true, "calendars": [{"name": "holidays", "days": ["12-25"]}]}`)

@@ -147,7 +147,7 @@ func (s *Server) putSchedules(ctx context.Context, in *putSchedules) (*putSchedu
 	}
 	wrong := check.with(in.Body.Calendars)
 	if len(in.Body.Calendars) > 0 && !in.Body.Preview {
-		wrong = append(wrong, dag.FieldError{Field: "calendars", Code: "needs_preview", Message: "means something only together with preview; PUT calendar saves one"})
+		wrong = append(wrong, dag.FieldError{Field: "calendars", Code: "conflict", Message: "means something only together with preview; PUT calendar saves one"})
 	}
 	workflows, more, err := check.all(ctx, list)
 	if err != nil {

@@ -182,4 +182,39 @@ export const journeys = {
     const [made] = (await server.api("GET", "/instances?project=shop&workflow=daily")).items;
     assert.deepEqual([made.schedule_time, made.params.table], ["2026-03-04T17:30:00.000Z", "returns"]);
   },
+
+  "27c: between the preview and the start a date has run: the plan is refused, and says how it differs; its cells lead to instances":
+    async ({ server, visit, check }) => {
+      server.apply("shop", "name: daily\ntasks:\n  - {name: load, type: noop}\n");
+      const { page } = await visit({ refused: [409] });
+      await signInByCall(server, page);
+      await page.goto(`${server.url}/p/shop/w/daily?tab=backfills&new=1&first=2026-03-01&last=2026-03-05`);
+      const form = page.getByRole("dialog", { name: "Backfill daily" });
+      await form.getByRole("combobox", { name: "Of these" }).click();
+      await page.getByRole("option", { name: "those that never ran" }).click();
+      await form.getByRole("combobox", { name: "Timezone" }).fill("UTC");
+      await page.getByRole("option", { name: "UTC", exact: true }).click();
+      await form.getByRole("button", { name: "Preview" }).click();
+      await form.getByText("5 instances will run:").waitFor();
+      const of = "/projects/shop/workflows/daily/backfills";
+      const body = { dates: ["2026-03-02", "2026-03-03"] };
+      const { token } = await server.api("POST", `${of}?preview=true`, body);
+      const { backfill_id: other } = await server.api("POST", of, { ...body, preview: token });
+      await becomes(async () => (await server.api("GET", `${of}/${other}`)).state, "success");
+      await form.getByRole("button", { name: "Start 5 runs" }).click();
+      await form
+        .getByRole("alert")
+        .getByText("2 dates would not run any more. Something has moved since: look at the plan again.")
+        .waitFor();
+      await form.getByText("3 instances will run:").waitFor();
+      await form.getByRole("button", { name: "Start 3 runs" }).click();
+      const one = page.getByRole("dialog", { name: /^Backfill \d+/ });
+      await one.getByText("3 of 3", { exact: true }).waitFor();
+      const cells = one.getByRole("list", { name: "Dates by state" });
+      await becomes(() => cells.getByRole("listitem").count(), 3);
+      await page.waitForTimeout(250); // what opens has opened
+      assert.deepEqual(await check(page, "cells of a backfill"), []);
+      await cells.getByRole("link", { name: "2026-03-04 daily: success" }).click();
+      await page.waitForURL(/\/p\/shop\/r\/\d+/);
+    },
 };

@@ -230,6 +230,9 @@ export const journeys = {
     // A child's parameters are offered as they are declared.
     await types.getByRole("button", { name: "sub_workflow" }).click();
     await panel.locator("#field-workflow").fill("one month");
+    const child = panel.getByRole("link", { name: "Open one month in a new tab" });
+    await child.waitFor();
+    assert.match(await child.getAttribute("href"), /\/w\/one%20month$/);
     await panel.getByRole("button", { name: "Give month" }).click();
     await has(page, "month:");
     await panel.locator(".special-params li", { hasText: "month" }).getByText("given").waitFor();

@@ -2,12 +2,13 @@ import { Button, NumberInput, SegmentedControl, Select, Switch, Textarea, TextIn
 import { notifications } from "@mantine/notifications";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { type OfWorkflow, previewBackfill, startBackfill } from "../api/backfills";
+import { type BackfillPlan, type OfWorkflow, previewBackfill, startBackfill } from "../api/backfills";
 import { ApiError } from "../api/error";
 import { type Schedule, scheduleQuery } from "../api/schedules";
 import { wrongFields } from "../domain/problem";
 import { type Dates, datesOf, failures, fresh, fromSchedule, onlys, orders, steps } from "../domain/schedule/dates";
-import { useSay } from "../i18n";
+import { type Moved, movedOf } from "../domain/schedule/plan";
+import { type Say, useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { FormError } from "../parts/FormError";
 import { Modal } from "../parts/layers";
@@ -53,6 +54,16 @@ function BySchedule({ by, ...rest }: Omit<Props, "opened"> & { by: string }) {
   return <Body schedule={schedule.data} {...rest} />;
 }
 
+/** staleWords say how the plan differs from the one that was looked at. */
+function staleWords(t: Say, { more, fewer, versions }: Moved): string {
+  const parts = [
+    more > 0 && t("backfills.staleMore", { count: more }),
+    fewer > 0 && t("backfills.staleFewer", { count: fewer }),
+    versions > 0 && t("backfills.staleVersions", { count: versions }),
+  ].filter(Boolean);
+  return [...parts, t("backfills.stale")].join(" ");
+}
+
 function isStale(error: unknown): boolean {
   return error instanceof ApiError && error.status === 409;
 }
@@ -72,6 +83,8 @@ function Body({
     ...(schedule ? fromSchedule(schedule, from, to) : { ...fresh(ownZone()), from, to }),
     downstream,
   }));
+  // The plan that was looked at, once the server has refused it for another.
+  const [looked, setLooked] = useState<BackfillPlan>();
   const plan = useMutation({ mutationFn: () => previewBackfill(of, datesOf(draft)) });
   const start = useMutation({
     mutationFn: (token: string) => startBackfill(of, datesOf(draft), token),
@@ -81,7 +94,11 @@ function Body({
       onStarted(made.backfill_id);
     },
     // The plan is another one by now: it is shown before anybody is asked again.
-    onError: (error) => isStale(error) && plan.mutate(),
+    onError: (error) => {
+      if (!isStale(error)) return;
+      setLooked(plan.data);
+      plan.mutate();
+    },
   });
   const set = (part: Partial<Dates>) => {
     change({ ...draft, ...part });
@@ -147,7 +164,7 @@ function Body({
       <ParamFields {...of} values={draft.params} wrong={wrong} onChange={(params) => set({ params })} />
       {isStale(start.error) && (
         <p className="form-error" role="alert">
-          {t("backfills.stale")}
+          {looked && plan.data ? staleWords(t, movedOf(looked, plan.data)) : t("backfills.stale")}
         </p>
       )}
       {plan.data && <Plan plan={plan.data} of={of} zone={draft.timezone} />}

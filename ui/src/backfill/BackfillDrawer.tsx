@@ -24,7 +24,7 @@ import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { FormError } from "../parts/FormError";
 import { Guarded } from "../parts/Guarded";
 import { Drawer, Modal } from "../parts/layers";
-import { StateWord } from "../parts/StateIcon";
+import { StateIcon, StateWord } from "../parts/StateIcon";
 import { useWhyNot } from "../shell/me";
 import { Bar } from "./Bar";
 import { rangeOf } from "./range";
@@ -184,39 +184,42 @@ function DateList({ of, b }: { of: OfWorkflow; b: Backfill }) {
       ) : rows.length === 0 ? (
         <p className="empty">{t("backfills.noDates")}</p>
       ) : (
-        <table className="plain backfill-dates">
-          <thead>
-            <tr>
-              <th>{t("backfills.date")}</th>
-              <th>{t("backfills.businessDate")}</th>
-              <th>{t("backfills.state")}</th>
-              <th>{t("backfills.instance")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((d) => (
-              <tr key={`${d.project}/${d.workflow} ${d.schedule_time}`}>
-                <td className="num">
-                  <DateWords at={d.schedule_time} zone={zone} />
-                  {several && <span className="faint"> {d.workflow}</span>}
-                </td>
-                <td className="num faint">{businessDate(millis(d.schedule_time) ?? 0, zone)}</td>
-                <td>
-                  <StateWord state={d.state} size={14} />
-                </td>
-                <td>
-                  {d.instance_id ? (
-                    <Link to="/p/$project/r/$id" params={{ project: d.project, id: d.instance_id }} className="mono">
-                      {d.instance_id}
-                    </Link>
-                  ) : (
-                    <span className="faint">–</span>
-                  )}
-                </td>
+        <>
+          <Cells rows={rows} zone={zone} />
+          <table className="plain backfill-dates">
+            <thead>
+              <tr>
+                <th>{t("backfills.date")}</th>
+                <th>{t("backfills.businessDate")}</th>
+                <th>{t("backfills.state")}</th>
+                <th>{t("backfills.instance")}</th>
               </tr>
-            ))}
-          </tbody>
-        </table>
+            </thead>
+            <tbody>
+              {rows.map((d) => (
+                <tr key={`${d.project}/${d.workflow} ${d.schedule_time}`}>
+                  <td className="num">
+                    <DateWords at={d.schedule_time} zone={zone} />
+                    {several && <span className="faint"> {d.workflow}</span>}
+                  </td>
+                  <td className="num faint">{businessDate(millis(d.schedule_time) ?? 0, zone)}</td>
+                  <td>
+                    <StateWord state={d.state} size={14} />
+                  </td>
+                  <td>
+                    {d.instance_id ? (
+                      <Link to="/p/$project/r/$id" params={{ project: d.project, id: d.instance_id }} className="mono">
+                        {d.instance_id}
+                      </Link>
+                    ) : (
+                      <span className="faint">–</span>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </>
       )}
       {dates.hasNextPage && (
         <Button variant="default" loading={dates.isFetchingNextPage} onClick={() => void dates.fetchNextPage()}>
@@ -224,6 +227,29 @@ function DateList({ of, b }: { of: OfWorkflow; b: Backfill }) {
         </Button>
       )}
     </>
+  );
+}
+
+/** Cells are the dates by state, a square each, which leads to its instance. */
+function Cells({ rows, zone }: { rows: BackfillDate[]; zone: string }) {
+  const { t } = useSay();
+  return (
+    <ul className="date-cells" aria-label={t("backfills.cells")}>
+      {rows.map((d) => {
+        const label = `${moment(millis(d.schedule_time) ?? 0, zone).replace(/ 00:00:00 .*$/, "")} ${d.workflow}: ${word(t, "state", d.state)}`;
+        return (
+          <li key={`${d.project}/${d.workflow} ${d.schedule_time}`} title={label}>
+            {d.instance_id ? (
+              <Link to="/p/$project/r/$id" params={{ project: d.project, id: d.instance_id }} aria-label={label}>
+                <StateIcon state={d.state} size={16} />
+              </Link>
+            ) : (
+              <StateIcon state={d.state} size={16} label={label} />
+            )}
+          </li>
+        );
+      })}
+    </ul>
   );
 }
 

@@ -70,6 +70,13 @@ export const backfills = {
   "backfills.why.not_allowed": "you may not start it",
   "backfills.why.params": "a parameter of it has no default",
   "backfills.stale": "Something has moved since: look at the plan again.",
+  "backfills.staleMore_one": "{{count}} more date would run now.",
+  "backfills.staleMore_other": "{{count}} more dates would run now.",
+  "backfills.staleFewer_one": "{{count}} date would not run any more.",
+  "backfills.staleFewer_other": "{{count}} dates would not run any more.",
+  "backfills.staleVersions_one": "{{count}} workflow has another version published.",
+  "backfills.staleVersions_other": "{{count}} workflows have another version published.",
+  "backfills.cells": "Dates by state",
   "backfills.started_one": "A backfill of {{count}} run has begun.",
   "backfills.started_other": "A backfill of {{count}} runs has begun.",
 

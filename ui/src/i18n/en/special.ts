@@ -1,6 +1,7 @@
 // Controls of the form that offer what there is: workflows, task groups, dates, lists.
 export const special = {
   "special.sameProject": "{{project}}",
+  "special.open": "Open {{workflow}} in a new tab",
   "special.chooseWorkflow": "choose a workflow",
   "special.takes": "takes:",
   "special.takesNothing": "takes no parameters.",

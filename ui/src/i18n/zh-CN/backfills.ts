@@ -71,6 +71,13 @@ export const backfills: Record<keyof typeof en, string> = {
   "backfills.why.not_allowed": "您无权启动它",
   "backfills.why.params": "它有参数没有默认值",
   "backfills.stale": "情况已有变化：请重新查看计划。",
+  "backfills.staleMore_one": "现在会多运行 {{count}} 个日期。",
+  "backfills.staleMore_other": "现在会多运行 {{count}} 个日期。",
+  "backfills.staleFewer_one": "有 {{count}} 个日期不再运行。",
+  "backfills.staleFewer_other": "有 {{count}} 个日期不再运行。",
+  "backfills.staleVersions_one": "{{count}} 个工作流发布了别的版本。",
+  "backfills.staleVersions_other": "{{count}} 个工作流发布了别的版本。",
+  "backfills.cells": "按状态显示的日期",
   "backfills.started_one": "补数已开始，共 {{count}} 次运行。",
   "backfills.started_other": "补数已开始，共 {{count}} 次运行。",
 

@@ -1,6 +1,7 @@
 // Controls of the form that offer what there is: workflows, task groups, dates, lists.
 export const special = {
   "special.sameProject": "{{project}}",
+  "special.open": "在新标签页打开 {{workflow}}",
   "special.chooseWorkflow": "选择工作流",
   "special.takes": "的参数：",
   "special.takesNothing": "没有参数。",

@@ -1,6 +1,6 @@
 import { Autocomplete } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useParams } from "@tanstack/react-router";
+import { Link, useParams } from "@tanstack/react-router";
 import { graphQuery, projectsQuery, workflowQuery, workflowsQuery } from "../../../api/queries";
 import type { Path } from "../../../domain/document/path";
 import { useSay } from "../../../i18n";
@@ -68,6 +68,12 @@ export function NamedControl({ field, target }: ControlProps) {
         onChange={(after) => target.type(field.path, after, { before: text, after })}
         onBlur={() => leave(field, target)}
       />
+      {kind === "workflow" && names.includes(text) && (
+        // Beside the editor: what is unsaved in it stays where it is.
+        <Link className="named-open" to="/p/$project/w/$workflow" params={{ project, workflow: text }} target="_blank" rel="noreferrer">
+          {t("special.open", { workflow: text })}
+        </Link>
+      )}
     </FieldRow>
   );
 }
