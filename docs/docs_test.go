@@ -268,7 +268,7 @@ func TestJourneysThatTheConsolePromisesExist(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no journeys found: %v", err)
 	}
-	named := regexp.MustCompile(`(?m)^  "([^"]+)": `)
+	named := regexp.MustCompile(`(?m)^  "([^"]+)":\s`)
 	var journeys []string
 	for _, file := range files {
 		text, err := os.ReadFile(file)
