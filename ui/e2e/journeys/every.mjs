@@ -20,6 +20,7 @@ const known = [
   /porpoise config check/, // to be typed
   /ended with code \d/, // what a runner says of a task, behind the Chinese sentence for it
   /the first layout/, // what a master says of its layouts
+  /ERROR 1146/, // a line that a task has printed
 ];
 
 function choose(page, language, theme) {

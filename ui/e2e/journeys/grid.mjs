@@ -225,7 +225,11 @@ export const journeys = {
     // The pointer fetches nothing.
     const before = asked.length;
     for (const at of [3, 9, 15]) await page.locator("[role=gridcell]").nth(at).hover();
-    assert.deepEqual(asked.slice(before), []);
+    // How many approvals wait, the shell asks when it likes.
+    assert.deepEqual(
+      asked.slice(before).filter((a) => a !== "/approvals"),
+      [],
+    );
   },
 
   "the files of an attempt are listed and come down byte for byte": async ({ server, visit, check }) => {

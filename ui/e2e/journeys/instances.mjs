@@ -280,7 +280,7 @@ tasks:
     wrong.push(...(await check(page, "bulk results")));
     await dialog.getByRole("button", { name: "Close", exact: true }).last().click();
     // The row stays where it is and says what it has become.
-    await page.locator(".tr", { hasText: "long" }).getByText("stopped").waitFor();
+    await page.locator(".tr", { hasText: "long" }).getByText("stopped", { exact: true }).waitFor();
     assert.deepEqual(wrong, []);
   },
 
