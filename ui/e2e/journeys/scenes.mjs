@@ -40,6 +40,7 @@ export const journeys = {
     wrong.push(...(await inBoth(stranger.page, "sign-in with error")));
     await stranger.page.locator("input[name=password]").fill(server.password);
     await stranger.page.getByRole("button", { name: "Sign in" }).click();
+    await stranger.page.locator("input[name=again]").waitFor(); // the field of the sign-in has the same name
     await stranger.page.locator("input[name=password]").fill("seven");
     await stranger.page.locator("input[name=again]").fill("something else");
     wrong.push(...(await inBoth(stranger.page, "set-up")));
