@@ -42,7 +42,10 @@ export async function open(browser, url, { refused = [], ...options } = {}) {
   // Any page may learn that its session is over; the browser writes that down too.
   const expected = new RegExp(`status of (${[401, ...refused].join("|")})`);
   // Its other tabs too: the context hears of all.
-  context.on("console", (m) => m.type() === "error" && !expected.test(m.text()) && wrong.push(`console: ${m.text()} (${m.location().url})`));
+  context.on(
+    "console",
+    (m) => m.type() === "error" && !expected.test(m.text()) && wrong.push(`console: ${m.text()} (${m.location().url})`),
+  );
   context.on("weberror", (e) => wrong.push(`page: ${e.error().stack ?? e.error()}`));
   context.on(
     "request",
