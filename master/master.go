@@ -48,6 +48,8 @@ type Store interface {
 	Holds
 	Sweeper
 	Pinger
+	// Lanes is how many commits the store writes at once.
+	Lanes() int
 }
 
 // Config is what a Master needs; fields without a remark are required.
@@ -177,7 +179,7 @@ func New(c Config) *Master {
 	m.engine = engine.New(engine.Config{
 		Owner: c.Self.String(), Store: c.Store, Dispatcher: dispatcher{placer}, Links: m.links, Keys: c.Keys,
 		Alarms: m.alarms, Publish: m.watchers.Publish, Hint: m.hint, Logger: m.log, Limit: c.Limit, KillGrace: c.KillGrace,
-		Now: c.Now, Token: c.Token, Sure: func(now time.Time) bool { return m.judges(now) && !m.hold.held() },
+		Now: c.Now, Token: c.Token, Committers: c.Store.Lanes(), Sure: func(now time.Time) bool { return m.judges(now) && !m.hold.held() },
 		Woken: func() { m.intake.Hint() },
 		LostWorker: func(w engine.LostWorker) {
 			m.failover.WorkerLost(w.Node, w.Incarnation, w.Cause, w.SilentSince, w.Instances, w.Attempts)

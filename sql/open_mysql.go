@@ -12,6 +12,9 @@ import (
 
 const (
 	mysqlMaxOpen = 16
+	// mysqlLanes is how many transactions of the writer run at once. The server runs each in one thread, and waits for the disk
+	// and for the next trip in between: a second one makes a third more steps of it, a third one none.
+	mysqlLanes = 2
 	// mysqlIdle is under MySQL's wait_timeout on every sane server, so that the pool ends
 	// idle connections before the server does.
 	mysqlIdle = 5 * time.Minute
@@ -77,7 +80,8 @@ func (s *Store) openMySQL(ctx context.Context, dsn string) error {
 		return errors.Join(fmt.Errorf("database mysql: %w", err), s.db.Close())
 	}
 	s.hot = openDB(connector)
-	s.hot.SetMaxOpenConns(1)
+	s.hot.SetMaxOpenConns(mysqlLanes)
+	s.hot.SetMaxIdleConns(mysqlLanes)
 	s.hot.SetConnMaxIdleTime(mysqlIdle)
 	if err := s.db.PingContext(ctx); err != nil {
 		return errors.Join(fmt.Errorf("connect to %s: %w", cfg.Addr, explain(err)), s.db.Close(), s.hot.Close())

@@ -102,6 +102,15 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	return s, nil
 }
 
+// Lanes is how many transactions of the hot path (Start, Claim, Commit) run beside each other, where so many callers come: SQLite has
+// one writer.
+func (s *Store) Lanes() int {
+	if s.dial.mysql {
+		return mysqlLanes
+	}
+	return 1
+}
+
 // Close ends the store; writes under way are finished first, later ones return ErrClosed.
 func (s *Store) Close() error {
 	s.writer.close()

@@ -125,20 +125,20 @@ func TestWhatACallerGaveWhoHasLeftIsNotLookedAt(t *testing.T) {
 	s := emptyStores(t)["sqlite"]
 	s.writer.close()
 	// Nobody takes what is queued: the database hangs.
-	s.writer = &writer{s: s, queue: make(chan *operation, 1), stop: make(chan struct{}), finished: make(chan struct{})}
+	s.writer = &writer{s: s, queue: make(chan *call, 1), stop: make(chan struct{}), finished: make(chan struct{})}
 	defer s.writer.once.Do(func() { close(s.writer.finished) })
 	ctx, leave := context.WithCancel(t.Context())
 	transitions := []Transition{{Instance: &dag.Instance{ID: 7}}}
 	left := make(chan []error, 1)
 	go func() { left <- s.Commit(ctx, transitions) }()
-	o := <-s.writer.queue
+	c := <-s.writer.queue
 	leave()
 	if errs := <-left; !errors.Is(errs[0], context.Canceled) {
 		t.Fatalf("the caller left with %v", errs)
 	}
 	clear(transitions) // a caller uses its own again
 	g := &gathering{seen: map[int64]bool{}}
-	s.writer.add(g, o)
+	(&lane{writer: s.writer}).take(g, c)
 	if len(g.ops) != 0 {
 		t.Error("an operation was taken whose caller has left")
 	}

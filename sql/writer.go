@@ -14,10 +14,8 @@ const (
 	// maxBatchRows bounds the rows of one transaction: at 3 us a row it takes some ten
 	// milliseconds, which is what the last caller in it waits.
 	maxBatchRows = 4096
-	// maxQueued bounds the operations that wait; a caller that finds it full waits to be queued.
+	// maxQueued bounds the calls that wait; one that finds it full waits to be queued.
 	maxQueued = 16384
-	// maxGather bounds the wait for more company, and only where there was company before.
-	maxGather = time.Millisecond
 	// batchTimeout ends a transaction on a dead network or a frozen server.
 	batchTimeout = 20 * time.Second
 )
@@ -57,8 +55,9 @@ type ownership struct {
 	owner string
 }
 
-// call waits for its operations.
+// call is the operations of one caller, who waits for all of them.
 type call struct {
+	ops  []*operation
 	left atomic.Int32
 	done chan struct{}
 }
@@ -79,32 +78,42 @@ func (o *operation) rows() int {
 }
 
 // A writer merges the writes of concurrent callers into one transaction after another: the
-// price of a commit is the disk's, and all that wait for it share it.
+// price of a commit is the disk's, and all that wait for it share it. Its lanes take the calls as they come.
 type writer struct {
 	s        *Store
-	queue    chan *operation
-	stop     chan struct{} // closed to end the loop
-	finished chan struct{} // closed when the loop has ended
+	queue    chan *call
+	stop     chan struct{} // closed to end the lanes
+	finished chan struct{} // closed when they have ended
 	once     sync.Once
 
 	batches atomic.Int64 // that were answered
+}
 
-	// Of the loop alone.
+// A lane writes one transaction at a time, on a connection that no other lane needs.
+type lane struct {
+	*writer
 	held []*operation // must wait for the next batch
-	last int          // operations of the last batch
 }
 
 func newWriter(s *Store) *writer {
 	w := &writer{
-		s: s, queue: make(chan *operation, maxQueued), stop: make(chan struct{}), finished: make(chan struct{}),
+		s: s, queue: make(chan *call, maxQueued), stop: make(chan struct{}), finished: make(chan struct{}),
 	}
-	if !s.cfg.Alone {
-		go w.loop()
+	if s.cfg.Alone {
+		return w
 	}
+	var lanes sync.WaitGroup
+	for range s.Lanes() {
+		lanes.Go((&lane{writer: w}).loop)
+	}
+	go func() {
+		lanes.Wait()
+		close(w.finished)
+	}()
 	return w
 }
 
-// close lets the operations that are queued finish and ends the loop.
+// close lets the operations that are queued finish and ends the lanes.
 func (w *writer) close() {
 	w.once.Do(func() {
 		close(w.stop)
@@ -115,13 +124,8 @@ func (w *writer) close() {
 	<-w.finished
 }
 
-// do queues the operations and returns when each has its answer. When ctx ends, those that
-// the writer has not taken yet are withdrawn with ctx's error; the others are waited for.
-func (w *writer) do(ctx context.Context, ops ...*operation) {
-	if len(ops) == 0 {
-		return
-	}
-	c := &call{done: make(chan struct{})}
+func newCall(ops []*operation) *call {
+	c := &call{ops: ops, done: make(chan struct{})}
 	c.left.Store(int32(len(ops)))
 	for _, o := range ops {
 		o.call = c
@@ -129,23 +133,40 @@ func (w *writer) do(ctx context.Context, ops ...*operation) {
 			o.in = o.commit.Instance.ID
 		}
 	}
+	return c
+}
+
+// do queues the operations and returns when each has its answer. When ctx ends, those that
+// the writer has not taken yet are withdrawn with ctx's error; the others are waited for.
+func (w *writer) do(ctx context.Context, ops ...*operation) {
+	if len(ops) == 0 {
+		return
+	}
+	c := newCall(ops)
 	if w.s.cfg.Alone {
 		w.alone(ops)
 		return
 	}
-	w.enqueue(ctx, ops)
+	select {
+	case w.queue <- c:
+	case <-w.stop:
+		c.withdraw(ErrClosed)
+		return
+	case <-ctx.Done():
+		c.withdraw(ctx.Err())
+		return
+	}
 	select {
 	case <-c.done:
 		return
 	case <-ctx.Done():
-		withdraw(ops, ctx.Err())
+		c.withdraw(ctx.Err())
 	case <-w.finished:
-		withdraw(ops, ErrClosed)
 	}
 	select {
 	case <-c.done:
 	case <-w.finished:
-		withdraw(ops, ErrClosed)
+		c.withdraw(ErrClosed)
 		<-c.done
 	}
 }
@@ -154,16 +175,17 @@ func (w *writer) do(ctx context.Context, ops ...*operation) {
 func (w *writer) alone(ops []*operation) {
 	select {
 	case <-w.finished:
-		withdraw(ops, ErrClosed)
+		ops[0].call.withdraw(ErrClosed)
 		return
 	default:
 	}
+	l := &lane{writer: w}
 	for len(ops) > 0 {
 		g := &gathering{seen: map[int64]bool{}}
 		for _, o := range ops {
-			w.add(g, o)
+			l.add(g, o)
 		}
-		ops, w.held = w.held, nil
+		ops, l.held = l.held, nil
 		w.run(g.ops)
 	}
 	w.s.stmts.makeWanted()
@@ -174,62 +196,50 @@ const stalled = 2 * time.Second
 
 // doOrLeave is do for a caller who may leave with ErrUnavailable although the operation may still be
 // done, and who then reads nothing of it: it leaves when ctx ends, or the database has hung for a while.
-func (w *writer) doOrLeave(parent context.Context, o *operation) error {
-	ctx, cancel := context.WithCancel(parent)
-	defer cancel()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+func (w *writer) doOrLeave(ctx context.Context, o *operation) error {
+	if w.s.cfg.Alone {
 		w.do(ctx, o)
-	}()
-	look := time.NewTicker(stalled)
+		return o.err
+	}
+	c := newCall([]*operation{o})
+	look := time.NewTimer(stalled)
 	defer look.Stop()
+	queue, finished := w.queue, w.finished
 	for before := w.batches.Load(); ; {
+		left := fmt.Errorf("%w: the database hangs", ErrUnavailable)
 		select {
-		case <-done:
+		case queue <- c:
+			queue = nil
+			continue
+		case <-c.done:
 			return o.err
+		case <-finished:
+			left = ErrClosed
 		case <-ctx.Done():
+			left = ctx.Err()
 		case <-look.C:
-			now := w.batches.Load()
-			if now != before {
+			if now := w.batches.Load(); now != before {
 				before = now
+				look.Reset(stalled)
 				continue
 			}
 		}
-		cancel() // what is not taken yet is withdrawn
+		c.withdraw(left)
 		select {
-		case <-done:
-			if parent.Err() != nil || !errors.Is(o.err, context.Canceled) {
-				return o.err
-			}
-		case <-time.After(withdrawWait):
-		}
-		return fmt.Errorf("%w: the database hangs", ErrUnavailable)
-	}
-}
-
-// withdrawWait is what it takes to withdraw an operation that nobody has taken.
-const withdrawWait = 10 * time.Millisecond
-
-func (w *writer) enqueue(ctx context.Context, ops []*operation) {
-	for i, o := range ops {
-		select {
-		case w.queue <- o:
-		case <-w.stop:
-			withdraw(ops[i:], ErrClosed)
-			return
-		case <-ctx.Done():
-			withdraw(ops[i:], ctx.Err())
-			return
+		case <-c.done:
+			return o.err
+		default:
+			return fmt.Errorf("%w: the database hangs", ErrUnavailable)
 		}
 	}
 }
 
-func withdraw(ops []*operation, err error) {
-	for _, o := range ops {
+// withdraw ends those operations with err that no lane has taken.
+func (c *call) withdraw(err error) {
+	for _, o := range c.ops {
 		if o.state.CompareAndSwap(opWaiting, opGone) {
 			o.err = err
-			o.call.finish()
+			c.finish()
 		}
 	}
 }
@@ -240,64 +250,46 @@ func (c *call) finish() {
 	}
 }
 
-func (w *writer) loop() {
-	defer close(w.finished)
+func (l *lane) loop() {
 	for {
-		ops, open := w.gather()
+		ops, open := l.gather()
 		if !open {
 			return
 		}
-		w.last = len(ops)
-		w.run(ops)
-		w.batches.Add(1)
-		w.s.stmts.makeWanted()
+		l.run(ops)
+		l.batches.Add(1)
+		l.s.stmts.makeWanted()
 	}
 }
 
-// gather waits for the next operation and takes what else is queued. Where the last batch had
-// company, its callers are about to come back: it waits a moment for as many again. All that it
-// takes may have been withdrawn meanwhile; open says that the writer goes on.
-func (w *writer) gather() (ops []*operation, open bool) {
+// gather waits for the next call and takes what else is queued: the longer a transaction takes, the more company has
+// the next. To wait for more won nothing. All that it takes may have been withdrawn meanwhile; open says that the lane goes on.
+func (l *lane) gather() (ops []*operation, open bool) {
 	g := &gathering{seen: map[int64]bool{}}
-	held := w.held
-	w.held = nil
+	held := l.held
+	l.held = nil
 	for _, o := range held {
-		w.add(g, o)
+		l.add(g, o)
 	}
 	if len(g.ops) == 0 {
 		select {
-		case o := <-w.queue:
-			w.add(g, o)
-		case <-w.stop:
+		case c := <-l.queue:
+			l.take(g, c)
+		case <-l.stop:
 			select {
-			case o := <-w.queue:
-				w.add(g, o)
+			case c := <-l.queue:
+				l.take(g, c)
 			default:
 				return nil, false
 			}
 		}
 	}
-	var timeout <-chan time.Time
 	for g.rows < maxBatchRows {
 		select {
-		case o := <-w.queue:
-			w.add(g, o)
+		case c := <-l.queue:
+			l.take(g, c)
 			continue
 		default:
-		}
-		if len(g.ops) >= w.last || w.last < 2 {
-			break
-		}
-		if timeout == nil {
-			t := time.NewTimer(maxGather)
-			defer t.Stop()
-			timeout = t.C
-		}
-		select {
-		case o := <-w.queue:
-			w.add(g, o)
-			continue
-		case <-timeout:
 		}
 		break
 	}
@@ -308,13 +300,19 @@ func (w *writer) gather() (ops []*operation, open bool) {
 type gathering struct {
 	ops  []*operation
 	rows int
-	seen map[int64]bool
+	seen map[int64]bool // instances
 }
 
-// add takes o into the batch, or holds it for the next one where its instance is in this one.
-func (w *writer) add(g *gathering, o *operation) {
-	if o.in != 0 && g.seen[o.in] {
-		w.held = append(w.held, o)
+func (l *lane) take(g *gathering, c *call) {
+	for _, o := range c.ops {
+		l.add(g, o)
+	}
+}
+
+// add takes o into the batch, or holds it for the next one where its instance is in this one, or this one is full.
+func (l *lane) add(g *gathering, o *operation) {
+	if g.rows >= maxBatchRows || o.in != 0 && g.seen[o.in] {
+		l.held = append(l.held, o)
 		return
 	}
 	if !o.state.CompareAndSwap(opWaiting, opTaken) {

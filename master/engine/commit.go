@@ -86,9 +86,9 @@ func (e *Engine) committer(ctx context.Context) error {
 }
 
 // CommitOnce writes the turns that wait, as one batch, and returns how many there were. An actor has
-// at most one turn on the way, so the turns of a batch are of different instances. away says
+// at most one turn on the way, so the turns of a batch, and of batches beside it, are of different instances. away says
 // that some wait still, because the store is away or refused them: the caller tries again
-// after a pause. Only one goroutine at a time may call it.
+// after a pause.
 func (e *Engine) CommitOnce(ctx context.Context) (turns int, away bool) {
 	batch := e.commits.take()
 	if len(batch) == 0 {
@@ -103,26 +103,25 @@ func (e *Engine) CommitOnce(ctx context.Context) (turns int, away bool) {
 			}
 		}
 	}()
-	e.batch = e.batch[:0]
-	for _, t := range batch {
-		next := sql.Transition{
+	next := make([]sql.Transition, len(batch))
+	for i, t := range batch {
+		next[i] = sql.Transition{
 			Instance: t.actor.in, Plan: t.actor.plan, Epoch: t.actor.epoch,
 			Effects: &t.fx, Release: t.release, At: t.at, Grace: e.KillGrace,
 			Parent: t.actor.parent, By: instanceName(t.actor.in.ID),
 			Backfill: t.actor.backfill,
 		}
 		if b := t.actor.beginning; b != nil {
-			next.Claim, next.Mark = &b.claim, b.mark
+			next[i].Claim, next[i].Mark = &b.claim, b.mark
 		}
-		e.batch = append(e.batch, next)
 	}
 	woke, given := false, false
-	for i, err := range e.Store.Commit(ctx, e.batch) {
+	for i, err := range e.Store.Commit(ctx, next) {
 		settled = i + 1
 		if err == nil {
-			e.groups.pace(e.batch[i].Next)
+			e.groups.pace(next[i].Next)
 		}
-		woke, given = woke || err == nil && e.batch[i].Woke, given || err == nil && e.batch[i].Given
+		woke, given = woke || err == nil && next[i].Woke, given || err == nil && next[i].Given
 		away = e.settle(batch[i], err) || away
 	}
 	if woke {
@@ -132,7 +131,6 @@ func (e *Engine) CommitOnce(ctx context.Context) (turns int, away bool) {
 		e.groups.kick()
 	}
 	n := len(batch)
-	clear(e.batch)
 	clear(batch) // the queue's array must not keep instances in memory
 	if away {
 		e.away.Store(true)

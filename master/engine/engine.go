@@ -137,6 +137,8 @@ type Config struct {
 	Sure func(now time.Time) bool
 	// Limit bounds the instances in memory; Room tells what is left. Zero is 10,000.
 	Limit int
+	// Committers is how many commits may be on their way at once. Zero is one.
+	Committers int
 	// KillGrace is the time between TERM and KILL of a killed task. Zero is 10 s.
 	KillGrace time.Duration
 	// Now is the clock; nil is time.Now.
@@ -176,12 +178,11 @@ type Engine struct {
 	groups     *groupQueue // ready tasks that ask for places of a task group
 	children   *children
 	dependents *dependents
-	openings   *openingQueue    // attempts that wait for their secrets
-	recalls    *recallQueue     // ready tasks that ask for what is kept
-	batch      []sql.Transition // CommitOnce's own
-	away       atomic.Bool      // the store did not answer since the last Verify
-	written    atomic.Int64     // turns
-	refused    atomic.Int64     // turns of instances that another master had taken over
+	openings   *openingQueue // attempts that wait for their secrets
+	recalls    *recallQueue  // ready tasks that ask for what is kept
+	away       atomic.Bool   // the store did not answer since the last Verify
+	written    atomic.Int64  // turns
+	refused    atomic.Int64  // turns of instances that another master had taken over
 }
 
 // New returns an engine without instances.
@@ -242,8 +243,11 @@ func (e *Engine) Run(ctx context.Context) error {
 	for range steppers {
 		group.Go(guard.Loop(ctx, e.log, "stepper", e.stepper))
 	}
+	for range max(1, e.Committers) {
+		group.Go(guard.Loop(ctx, e.log, "committer", e.committer))
+	}
 	for name, loop := range map[string]func(context.Context) error{
-		"committer": e.committer, "controller": e.controller, "waker": e.waker, "sweeper": e.sweeper, "enterer": e.enterer, "grouper": e.grouper,
+		"controller": e.controller, "waker": e.waker, "sweeper": e.sweeper, "enterer": e.enterer, "grouper": e.grouper,
 		"children": e.childLoop, "dependents": e.dependentLoop, "opener": e.opener,
 		"recaller": e.recaller,
 	} {
