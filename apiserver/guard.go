@@ -230,9 +230,7 @@ type located struct {
 
 // locate finds a workflow by its names. Where the project alone is there, it is in the answer beside the error.
 func (s *Server) locate(ctx context.Context, name workflowName) (found located, err error) {
-	if found.project, err = s.store.Project(ctx, name.project); err == nil {
-		found.workflow, err = s.store.Workflow(ctx, found.project.ID, name.workflow)
-	}
+	found.project, found.workflow, err = s.store.WorkflowNamed(ctx, name.project, name.workflow)
 	return found, err
 }
 

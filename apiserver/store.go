@@ -100,6 +100,7 @@ type TaskGroupStore interface {
 type WorkflowStore interface {
 	SaveVersion(ctx context.Context, v sql.SaveVersion) (sql.Workflow, sql.Version, bool, error)
 	Workflow(ctx context.Context, projectID int64, name string) (sql.Workflow, error)
+	WorkflowNamed(ctx context.Context, project, name string) (sql.Project, sql.Workflow, error)
 	WorkflowByID(ctx context.Context, id int64) (sql.Workflow, error)
 	Workflows(ctx context.Context, projectID int64, page sql.Page) ([]sql.Workflow, string, error)
 	WorkflowsByID(ctx context.Context, ids []int64) ([]sql.Workflow, error)

@@ -54,6 +54,7 @@ func (t *table) part(args []any) (plain, others []any) {
 		return nil, args
 	}
 	k := len(t.cols)
+	plain = make([]any, 0, len(args)/k*t.plain.given())
 	for ; len(args) > 0; args = args[k:] {
 		if !t.isCommon(args[:k]) {
 			others = append(others, args[:k]...)

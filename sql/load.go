@@ -63,16 +63,18 @@ func (s *Store) loadOnce(ctx context.Context, won []ownership) ([]Claimed, error
 
 // Unbegun reads instances that were never begun and have no owner, as a claim by owner would return them: a Commit
 // with the claim and their marks makes it so. Others are left out. The marks come with the rows, so that what changes while the
-// rest is read is refused by that Commit, and nothing need be read twice: of 200 instances it is four questions.
+// rest is read is refused by that Commit, and nothing need be read twice. What belongs to them is asked for only where the
+// rows say that there is any: of 200 instances it is one question as a rule.
 func (s *Store) Unbegun(ctx context.Context, owner string, ids []int64) ([]Claimed, error) {
 	out := make([]Claimed, 0, len(ids))
+	var has belongings
 	err := eachChunk(ids, func(chunk []any) error {
-		part, err := s.unbegun(ctx, chunk)
+		part, err := s.unbegun(ctx, chunk, &has)
 		out = append(out, part...)
 		return err
 	})
 	if err == nil {
-		err = s.loadShared(ctx, out)
+		err = s.loadShared(ctx, out, has)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read instances without an owner: %w", explain(err))
@@ -84,15 +86,26 @@ func (s *Store) Unbegun(ctx context.Context, owner string, ids []int64) ([]Claim
 	return out, nil
 }
 
-// unbegun reads the rows of those instances that were never begun, and what is wished of them.
-func (s *Store) unbegun(ctx context.Context, ids []any) ([]Claimed, error) {
+// belongings says what some of a number of instances have, beside their rows.
+type belongings struct{ params, environments bool }
+
+// unbegun reads the rows of those instances that were never begun, and what is wished of them, and notes what else they have.
+func (s *Store) unbegun(ctx context.Context, ids []any, has *belongings) ([]Claimed, error) {
 	if err := failpoint.Hit("inst.load.before"); err != nil {
 		return nil, err
 	}
+	wished := false
+	// Not by EXISTS, which MariaDB may turn into a table of all controls that wait.
 	rows, err := collect(ctx, s, func(scan func(...any) error) (c Claimed, err error) {
-		c.Instance, err = scanInstance(func(into ...any) error { return scan(append(into, &c.Mark)...) })
+		var wish, params, environments bool
+		c.Instance, err = scanInstance(func(into ...any) error { return scan(append(into, &c.Mark, &wish, &params, &environments)...) })
+		wished, has.params, has.environments = wished || wish, has.params || params, has.environments || environments
 		return c, err
-	}, `SELECT `+instanceColumns+`, i.write_id`+instanceTables+` WHERE i.id IN (`+marks(len(ids))+`)`, ids...)
+	}, `SELECT `+instanceColumns+`, i.write_id,
+		COALESCE((SELECT 1 FROM control c WHERE c.instance_id = i.id AND c.applied_at = 0 LIMIT 1), 0),
+		COALESCE((SELECT 1 FROM project_param q WHERE q.project_id IN (?, i.project_id) LIMIT 1), 0),
+		COALESCE((SELECT 1 FROM environment e WHERE e.project_id IN (?, i.project_id) LIMIT 1), 0)`+
+		instanceTables+` WHERE i.id IN (`+marks(len(ids))+`)`, slices.Concat([]any{AllProjects, AllProjects}, ids)...)
 	if err != nil {
 		return nil, err
 	}
@@ -110,16 +123,23 @@ func (s *Store) unbegun(ctx context.Context, ids []any) ([]Claimed, error) {
 			}
 		}
 	}
+	if !wished {
+		return rows, nil
+	}
 	return rows, s.loadControls(ctx, rows, at, ids)
 }
 
 // loadShared gives instances what is not theirs alone: their projects' parameters and environments, and their versions.
-func (s *Store) loadShared(ctx context.Context, out []Claimed) error {
-	if err := s.loadProjectParams(ctx, out); err != nil {
-		return err
+func (s *Store) loadShared(ctx context.Context, out []Claimed, has belongings) error {
+	if has.params {
+		if err := s.loadProjectParams(ctx, out); err != nil {
+			return err
+		}
 	}
-	if err := s.loadEnvironments(ctx, out); err != nil {
-		return err
+	if has.environments {
+		if err := s.loadEnvironments(ctx, out); err != nil {
+			return err
+		}
 	}
 	for i := range out {
 		version, err := s.Version(ctx, out[i].Instance.WorkflowID, out[i].Instance.Version)
@@ -174,7 +194,7 @@ func (s *Store) loadSome(ctx context.Context, wanted []int64, want func(i int, r
 	if err := s.loadRows(ctx, out, at, ids, begun); err != nil {
 		return nil, err
 	}
-	if err := s.loadShared(ctx, out); err != nil {
+	if err := s.loadShared(ctx, out, belongings{params: true, environments: true}); err != nil {
 		return nil, err
 	}
 	// The rows were read one table after the other. Where the owner has moved the instance on

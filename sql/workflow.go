@@ -2,6 +2,7 @@ package sql
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,9 +10,14 @@ import (
 	"github.com/porpoise/porpoise/dag"
 )
 
-const selectWorkflow = `SELECT w.id, w.project_id, p.name, w.name, w.description, w.published, w.latest, w.created_at, w.updated_at,
-	w.draft_revision, w.changed_by, w.changed_at
+const (
+	workflowColumns = `w.id, w.project_id, p.name, w.name, w.description, w.published, w.latest, w.created_at, w.updated_at,
+	w.draft_revision, w.changed_by, w.changed_at`
+	workflowTables = `
 	FROM workflow w JOIN project p ON p.id = w.project_id`
+	selectWorkflow = `SELECT ` + workflowColumns + workflowTables
+	selectNamed    = `SELECT ` + workflowColumns + `, p.description, p.created_at, p.updated_at` + workflowTables
+)
 
 func scanWorkflow(scan func(...any) error) (Workflow, error) {
 	var w Workflow
@@ -28,6 +34,25 @@ func (s *Store) Workflow(ctx context.Context, projectID int64, name string) (Wor
 		return Workflow{}, fmt.Errorf("read workflow %q: %w", name, explain(err))
 	}
 	return w, nil
+}
+
+// WorkflowNamed returns a workflow by its names, however they are written, with its project, in one question. Where the
+// project alone is there, it is in the answer beside ErrNotFound.
+func (s *Store) WorkflowNamed(ctx context.Context, project, name string) (p Project, w Workflow, err error) {
+	row := s.read.QueryRowContext(ctx, selectNamed+` WHERE p.name_key = ? AND p.deleted_at = 0 AND w.name_key = ? AND w.deleted_at = 0`,
+		dag.FoldName(project), dag.FoldName(name))
+	w, err = scanWorkflow(func(into ...any) error { return row.Scan(append(into, &p.Description, &p.CreatedAt, &p.UpdatedAt)...) })
+	switch err = explain(err); {
+	case errors.Is(err, ErrNotFound):
+		if p, err = s.Project(ctx, project); err == nil {
+			w, err = s.Workflow(ctx, p.ID, name)
+		}
+	case err != nil:
+		err = fmt.Errorf("read workflow %q: %w", name, err)
+	default:
+		p.ID, p.Name = w.ProjectID, w.Project
+	}
+	return p, w, err
 }
 
 // WorkflowByID returns one workflow, or ErrNotFound.
