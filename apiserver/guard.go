@@ -103,6 +103,7 @@ func (s *Server) guard(sp *spec, next http.Handler) http.Handler {
 			defer context.AfterFunc(answering, cancel)()
 			r = r.WithContext(ctx)
 		}
+		defer c.stay.leave()
 		sw := &statusWriter{ResponseWriter: w}
 		if strings.HasPrefix(r.URL.Path, s.cfg.BasePath+"/api/") {
 			w.Header().Set("Cache-Control", "no-store")
@@ -157,7 +158,7 @@ func (s *Server) admit(sp *spec, c *call, r **http.Request) *Problem {
 	if !accepts((*r).Header.Values("Accept"), sp.produces) {
 		return problem(http.StatusNotAcceptable, "the answer is "+strings.Join(sp.media(), " or ")+", which Accept excludes")
 	}
-	return s.takeBody(sp, r)
+	return s.takeBody(sp, c, r)
 }
 
 // decodeVars undoes the path's escapes, after routing: a name may hold any character, a
