@@ -94,8 +94,8 @@ bench-scale: build ## Measure large graphs, more masters and workers, 1,000 work
 	scripts/with-mariadb --flush=1 go run ./bench/lists | tee -a $(BIN)/bench-scale.md
 	go test -count=1 -v -run TestListsOfAMillionInstancesWalkAnIndexOnSQLite ./sql | tee $(BIN)/bench-plans.txt
 
-bench-fairness: build ## Measure one project's p99 beside another's flood, full task group and backfill of 100 years, and what an overload is answered (some five minutes)
-	scripts/with-mariadb --flush=1 go run ./bench/scale --porpoise $(BIN)/porpoise -only burners,flood,group,backfill,pressure | tee $(BIN)/bench-fairness.md
+bench-fairness: build ## Measure one project's p99 beside another's flood, full task group, backfill of 100 years, lower priority and lists, on a slow database, and what an overload is answered (some ten minutes)
+	scripts/with-mariadb --flush=1 go run ./bench/scale --porpoise $(BIN)/porpoise -only burners,flood,group,backfill,priority,slow,lists,pressure | tee $(BIN)/bench-fairness.md
 
 bench-retention: build ## Measure starts while a million old instances are deleted (half an hour: a master begins after ten minutes)
 	scripts/with-mariadb --flush=1 go run ./bench/scale --porpoise $(BIN)/porpoise -only retention | tee $(BIN)/bench-retention.md
