@@ -87,6 +87,9 @@ func (s *Server) clientIP(r *http.Request) string {
 // guard stands before a route's handler: it knows who asks, finds the object, weighs
 // the right, reads the body under its limits, and writes the audit.
 func (s *Server) guard(sp *spec, next http.Handler) http.Handler {
+	if sp.many {
+		next = s.inTurn(next)
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		c := callOf(r.Context())

@@ -49,6 +49,7 @@ type spec struct {
 	coded     bool // answers and refusals are Coded
 	within    role // of a coded route: what its handler asks for in the project that the request names
 	starts    bool // it asks for an instance, and waits with others that do
+	many      bool // it reads many rows, and does so in its turn
 	early     bool // also for a session whose user must choose a password first
 }
 

@@ -110,6 +110,7 @@ type Server struct {
 	followers *followers
 	pulses    *pulses
 	patience  *patience
+	turns     *turns
 	starting  *room // of starts
 	others    *room // of all other requests with a body
 
@@ -165,6 +166,7 @@ func New(cfg Config) (*Server, error) {
 		followers: newFollowers(),
 		pulses:    newPulses(),
 		patience:  newPatience(cfg.Store.Ping, cfg.Logger.Named("apiserver")),
+		turns:     newTurns(),
 		starting:  newRoom("starts", cfg.Logger.Named("apiserver")),
 		others:    newRoom("other changes", cfg.Logger.Named("apiserver")),
 	}
