@@ -84,7 +84,7 @@ test-mysql: ## The store's tests on MySQL: PORPOISE_TEST_MYSQL=root:pw@tcp(host:
 profile: build ## Flood a node and a cluster and keep each process's profiles in ./profile: processor time, allocations, mutexes, blocking; and the database's statements
 	scripts/with-mariadb --flush=1 --statements go run ./bench/bars --porpoise $(BIN)/porpoise -runs 1 -only flood -profile profile || true
 	@for f in profile/*-flood-64.cpu.pprof; do go tool pprof -top -nodecount 25 $(BIN)/porpoise $$f; done
-	@if [ -f profile/statements.md ]; then cut -c1-200 profile/statements.md | head -20; fi
+	@for f in profile/*statements.md; do echo; echo "$$f"; cut -c1-200 $$f | head -20; done
 
 bench: build ## Measure every bar against limits measured in the same run; a table on the screen and in bin/bench.md (under 15 minutes)
 	scripts/with-mariadb --flush=1 go run ./bench/bars --porpoise $(BIN)/porpoise | tee $(BIN)/bench.md
