@@ -20,9 +20,9 @@ const (
 	// lowWaiting instances of the lowest priority wait for slots when the starts of the highest come, lowLeft of which must be
 	// left after them: else there was no overload.
 	lowWaiting, lowLeft = 16_000, 1000
-	// lowCall is how long each holds its slot, of which there are lowSlots on each of two workers: a slot becomes free every two
+	// lowCall is how long each holds its slot, of which there are lowSlots on each of two workers: a slot becomes free every four
 	// milliseconds, and the machine is not busy with them.
-	lowCall  = 250 * time.Millisecond
+	lowCall  = 500 * time.Millisecond
 	lowSlots = 64
 )
 
