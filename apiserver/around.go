@@ -48,7 +48,7 @@ type (
 
 func (s *Server) aroundRoutes() {
 	// Before the path with an id, which would take "histogram" for one.
-	add(s, spec{id: "histogram-of-instances", method: "GET", path: "/instances/histogram", tag: "instances", summary: "Count instances over time, by state", access: access{object: perItem}}, s.histogram)
+	add(s, spec{id: "histogram-of-instances", method: "GET", many: true, path: "/instances/histogram", tag: "instances", summary: "Count instances over time, by state", access: access{object: perItem}}, s.histogram)
 	add(s, spec{
 		id: "neighbours", method: "GET", path: "/instances/{id}/neighbours", tag: "instances", summary: "Name the instances before and after it, and how long its workflow takes",
 		access: access{need: roleViewer, object: ofInstance},

@@ -35,7 +35,7 @@ type auditList struct{ Body List[AuditEntry] }
 
 func (s *Server) auditRoutes() {
 	add(s, spec{
-		id: "list-audit", method: "GET", path: "/audit", tag: "users", summary: "List who changed what, the newest first",
+		id: "list-audit", method: "GET", many: true, path: "/audit", tag: "users", summary: "List who changed what, the newest first",
 		access: access{need: roleAdmin, object: noObject},
 	}, s.listAudit)
 }

@@ -69,7 +69,7 @@ func (sp *spec) documentBody(op *huma.Operation, registered bool) {
 
 // takeBody reads a body whole, within its limit and in a form that the route knows, and
 // puts it back for the handler.
-func (s *Server) takeBody(sp *spec, r **http.Request) *Problem {
+func (s *Server) takeBody(sp *spec, c *call, r **http.Request) *Problem {
 	if sp.body == noBody {
 		return nil
 	}
@@ -80,10 +80,14 @@ func (s *Server) takeBody(sp *spec, r **http.Request) *Problem {
 	if req.ContentLength > sp.body.limit() {
 		return tooLarge(sp)
 	}
+	if p := s.admitBody(sp, c, req.ContentLength); p != nil {
+		return p
+	}
 	body, p := readBody(sp, req)
 	if p != nil {
 		return p
 	}
+	c.stay.keep(int64(len(body)))
 	if len(body) == 0 && sp.optional {
 		return nil
 	}

@@ -52,9 +52,9 @@ type fireList struct{ Body List[Fire] }
 func (s *Server) fireRoutes() {
 	const one = "/projects/{project}/workflows/{workflow}/schedules/{schedule}"
 	see := access{need: roleViewer, object: ofWorkflow}
-	add(s, spec{id: "list-fires", method: "GET", path: one + "/fires", tag: "schedules", summary: "List what became of a schedule's fires, the oldest first", access: see}, s.listFires)
+	add(s, spec{id: "list-fires", method: "GET", many: true, path: one + "/fires", tag: "schedules", summary: "List what became of a schedule's fires, the oldest first", access: see}, s.listFires)
 	s.fireRunRoutes(one)
-	add(s, spec{id: "list-fire-days", method: "GET", path: one + "/fires/days", tag: "schedules", summary: "Count what became of a schedule's fires, by the days of its timezone", access: see}, s.listFireDays)
+	add(s, spec{id: "list-fire-days", method: "GET", many: true, path: one + "/fires/days", tag: "schedules", summary: "Count what became of a schedule's fires, by the days of its timezone", access: see}, s.listFireDays)
 	s.proofRoutes(one)
 	add(s, spec{id: "explain-schedule", method: "GET", path: one + "/explain", tag: "schedules", summary: "Say why a schedule fires or does not", access: see}, s.explainSchedule)
 }

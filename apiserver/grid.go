@@ -63,8 +63,8 @@ const (
 func (s *Server) gridRoutes() {
 	const one = "/projects/{project}/workflows/{workflow}"
 	view := access{need: roleViewer, object: ofWorkflow}
-	add(s, spec{id: "read-grid", method: "GET", path: one + "/grid", tag: "workflows", summary: "Read its last instances task by task, in columns", access: view}, s.readGrid)
-	add(s, spec{id: "task-history", method: "GET", path: one + "/tasks/{task}/history", tag: "workflows", summary: "Read one task of its last instances, the newest first", access: view}, s.taskHistory)
+	add(s, spec{id: "read-grid", method: "GET", many: true, path: one + "/grid", tag: "workflows", summary: "Read its last instances task by task, in columns", access: view}, s.readGrid)
+	add(s, spec{id: "task-history", method: "GET", many: true, path: one + "/tasks/{task}/history", tag: "workflows", summary: "Read one task of its last instances, the newest first", access: view}, s.taskHistory)
 }
 
 func (s *Server) readGrid(ctx context.Context, in *readGrid) (*gridAnswer, error) {

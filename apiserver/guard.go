@@ -87,6 +87,9 @@ func (s *Server) clientIP(r *http.Request) string {
 // guard stands before a route's handler: it knows who asks, finds the object, weighs
 // the right, reads the body under its limits, and writes the audit.
 func (s *Server) guard(sp *spec, next http.Handler) http.Handler {
+	if sp.many {
+		next = s.inTurn(next)
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		c := callOf(r.Context())
@@ -103,6 +106,7 @@ func (s *Server) guard(sp *spec, next http.Handler) http.Handler {
 			defer context.AfterFunc(answering, cancel)()
 			r = r.WithContext(ctx)
 		}
+		defer c.stay.leave()
 		sw := &statusWriter{ResponseWriter: w}
 		if strings.HasPrefix(r.URL.Path, s.cfg.BasePath+"/api/") {
 			w.Header().Set("Cache-Control", "no-store")
@@ -157,7 +161,7 @@ func (s *Server) admit(sp *spec, c *call, r **http.Request) *Problem {
 	if !accepts((*r).Header.Values("Accept"), sp.produces) {
 		return problem(http.StatusNotAcceptable, "the answer is "+strings.Join(sp.media(), " or ")+", which Accept excludes")
 	}
-	return s.takeBody(sp, r)
+	return s.takeBody(sp, c, r)
 }
 
 // decodeVars undoes the path's escapes, after routing: a name may hold any character, a

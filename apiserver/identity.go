@@ -52,10 +52,12 @@ func hashSecret(secret string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// identities answers who a secret belongs to, from memory for a second.
+// identities answers who a secret belongs to, from memory for a second. Callers that need the same answer read it together:
+// hundreds of one token would otherwise take every connection of a slow database each second.
 type identities struct {
-	store Store
-	now   func() time.Time
+	store            Store
+	now              func() time.Time
+	tokens, sessions *fresh[string, identity] // by the hash of the secret
 
 	mu      sync.Mutex
 	entries map[string]identity
@@ -68,7 +70,9 @@ type identity struct {
 }
 
 func newIdentities(store Store, now func() time.Time) *identities {
-	return &identities{store: store, now: now, entries: map[string]identity{}}
+	k := &identities{store: store, now: now, entries: map[string]identity{}}
+	k.tokens, k.sessions = newFresh(k.readToken), newFresh(k.readSession)
+	return k
 }
 
 // forget drops all that is believed: users, roles, tokens or sessions changed.
@@ -79,8 +83,8 @@ func (k *identities) forget() {
 	k.epoch++
 }
 
-func (k *identities) lookup(ctx context.Context, key string, load func(ctx context.Context) (*principal, time.Time, error)) (*principal, error) {
-	now := k.now()
+func (k *identities) lookup(ctx context.Context, kind, hash string, of *fresh[string, identity]) (*principal, error) {
+	now, key := k.now(), kind+hash
 	k.mu.Lock()
 	e, ok := k.entries[key]
 	epoch := k.epoch
@@ -88,12 +92,12 @@ func (k *identities) lookup(ctx context.Context, key string, load func(ctx conte
 	if ok && now.Before(e.until) {
 		return e.who, nil
 	}
-	who, until, err := load(ctx)
+	read, err := of.get(ctx, hash)
 	if err != nil {
 		return nil, err
 	}
-	if most := now.Add(identityTTL); until.After(most) {
-		until = most
+	if most := now.Add(identityTTL); read.until.After(most) {
+		read.until = most
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -101,9 +105,9 @@ func (k *identities) lookup(ctx context.Context, key string, load func(ctx conte
 		if len(k.entries) >= maxIdentities {
 			clear(k.entries)
 		}
-		k.entries[key] = identity{who: who, until: until}
+		k.entries[key] = read
 	}
-	return who, nil
+	return read.who, nil
 }
 
 // identify returns who sends r: by its token if it has one, else by its cookie. A wrong
@@ -127,55 +131,59 @@ func (s *Server) identify(r *http.Request) (*principal, error) {
 }
 
 func (k *identities) byToken(ctx context.Context, hash string) (*principal, error) {
-	return k.lookup(ctx, "t"+hash, func(ctx context.Context) (*principal, time.Time, error) {
-		t, err := k.store.TokenByHash(ctx, hash)
-		if err != nil {
-			return nil, time.Time{}, unknownIfAbsent("read a token", err)
-		}
-		until := k.now().Add(time.Hour)
-		if t.ExpiresAt != 0 {
-			until = t.ExpiresAt.Time()
-			if !k.now().Before(until) {
-				return nil, time.Time{}, errUnknown
-			}
-		}
-		who, err := k.person(ctx, t.UserID)
-		if err != nil {
-			return nil, time.Time{}, err
-		}
-		who.tokenID, who.project = t.ID, t.ProjectID
-		if t.Role != "" {
-			who.most = parseRole(t.Role)
-		}
-		return who, until, nil
-	})
+	return k.lookup(ctx, "t", hash, k.tokens)
 }
 
 func (k *identities) bySession(ctx context.Context, hash string) (*principal, error) {
-	return k.lookup(ctx, "s"+hash, func(ctx context.Context) (*principal, time.Time, error) {
-		v, err := k.store.Session(ctx, hash)
-		if err != nil {
-			return nil, time.Time{}, unknownIfAbsent("read a session", err)
+	return k.lookup(ctx, "s", hash, k.sessions)
+}
+
+func (k *identities) readToken(ctx context.Context, hash string) (identity, error) {
+	t, err := k.store.TokenByHash(ctx, hash)
+	if err != nil {
+		return identity{}, unknownIfAbsent("read a token", err)
+	}
+	until := k.now().Add(time.Hour)
+	if t.ExpiresAt != 0 {
+		until = t.ExpiresAt.Time()
+		if !k.now().Before(until) {
+			return identity{}, errUnknown
 		}
-		now := k.now()
-		until := min(v.IdleAt, v.ExpiresAt)
-		if dag.MillisOf(now) >= until {
-			return nil, time.Time{}, errUnknown
+	}
+	who, err := k.person(ctx, t.UserID)
+	if err != nil {
+		return identity{}, err
+	}
+	who.tokenID, who.project = t.ID, t.ProjectID
+	if t.Role != "" {
+		who.most = parseRole(t.Role)
+	}
+	return identity{who, until}, nil
+}
+
+func (k *identities) readSession(ctx context.Context, hash string) (identity, error) {
+	v, err := k.store.Session(ctx, hash)
+	if err != nil {
+		return identity{}, unknownIfAbsent("read a session", err)
+	}
+	now := k.now()
+	until := min(v.IdleAt, v.ExpiresAt)
+	if dag.MillisOf(now) >= until {
+		return identity{}, errUnknown
+	}
+	who, err := k.person(ctx, v.UserID)
+	if err != nil {
+		return identity{}, err
+	}
+	who.session = hash
+	if now.Sub(v.SeenAt.Time()) >= touchEvery {
+		idle := dag.MillisOf(now.Add(sessionIdle))
+		if err := k.store.TouchSession(ctx, hash, dag.MillisOf(now), idle); err != nil {
+			return identity{}, fmt.Errorf("keep a session: %w", err)
 		}
-		who, err := k.person(ctx, v.UserID)
-		if err != nil {
-			return nil, time.Time{}, err
-		}
-		who.session = hash
-		if now.Sub(v.SeenAt.Time()) >= touchEvery {
-			idle := dag.MillisOf(now.Add(sessionIdle))
-			if err := k.store.TouchSession(ctx, hash, dag.MillisOf(now), idle); err != nil {
-				return nil, time.Time{}, fmt.Errorf("keep a session: %w", err)
-			}
-			until = min(idle, v.ExpiresAt)
-		}
-		return who, until.Time(), nil
-	})
+		until = min(idle, v.ExpiresAt)
+	}
+	return identity{who, until.Time()}, nil
 }
 
 // person loads a user with his roles.

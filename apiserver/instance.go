@@ -181,9 +181,9 @@ type listEvents struct {
 
 func (s *Server) instanceRoutes() {
 	view := access{need: roleViewer, object: ofInstance}
-	add(s, spec{id: "list-instances", method: "GET", path: "/instances", tag: "instances", summary: "List instances, newest first", access: access{object: perItem}}, s.listInstances)
+	add(s, spec{id: "list-instances", method: "GET", many: true, path: "/instances", tag: "instances", summary: "List instances, newest first", access: access{object: perItem}}, s.listInstances)
 	// Before the path with an id, which would take "counts" for one.
-	add(s, spec{id: "count-instances", method: "GET", path: "/instances/counts", tag: "instances", summary: "Count instances by state", access: access{object: perItem}}, s.countInstances)
+	add(s, spec{id: "count-instances", method: "GET", many: true, path: "/instances/counts", tag: "instances", summary: "Count instances by state", access: access{object: perItem}}, s.countInstances)
 	add(s, spec{id: "get-instance", method: "GET", path: "/instances/{id}", tag: "instances", summary: "Read an instance", access: view}, s.getInstance)
 	add(s, spec{id: "list-tasks", method: "GET", path: "/instances/{id}/tasks", tag: "instances", summary: "List its tasks, in the order of the definition", access: view}, s.listTasks)
 	add(s, spec{id: "list-attempts", method: "GET", path: "/instances/{id}/tasks/{task}/attempts", tag: "instances", summary: "List a task's attempts", access: view}, s.listAttempts)

@@ -89,7 +89,7 @@ func (p *perVersion[T]) of(ctx context.Context, store WorkflowStore, w sql.Workf
 
 func (s *Server) lineageRoutes() {
 	add(s, spec{
-		id: "show-lineage", method: "GET", path: "/lineage", tag: "workflows", summary: "Show which workflows start or wait for which, as they are published",
+		id: "show-lineage", method: "GET", many: true, path: "/lineage", tag: "workflows", summary: "Show which workflows start or wait for which, as they are published",
 		access: access{object: perItem},
 	}, s.showLineage)
 }

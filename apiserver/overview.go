@@ -49,8 +49,8 @@ type projectOverviews struct{ Body List[ProjectOverview] }
 type workflowOverviews struct{ Body List[WorkflowOverview] }
 
 func (s *Server) overviewRoutes() {
-	add(s, spec{id: "overview-projects", method: "GET", path: "/overview", tag: "projects", summary: "List the projects that the caller may see, with their last 24 hours", access: access{object: perItem}}, s.overviewProjects)
-	add(s, spec{id: "overview-workflows", method: "GET", path: "/projects/{project}/overview", tag: "workflows", summary: "List a project's workflows with their last instances", access: access{need: roleViewer, object: ofProject}}, s.overviewWorkflows)
+	add(s, spec{id: "overview-projects", method: "GET", many: true, path: "/overview", tag: "projects", summary: "List the projects that the caller may see, with their last 24 hours", access: access{object: perItem}}, s.overviewProjects)
+	add(s, spec{id: "overview-workflows", method: "GET", many: true, path: "/projects/{project}/overview", tag: "workflows", summary: "List a project's workflows with their last instances", access: access{need: roleViewer, object: ofProject}}, s.overviewWorkflows)
 }
 
 func (s *Server) overviewProjects(ctx context.Context, in *Paged) (*projectOverviews, error) {

@@ -81,11 +81,11 @@ type proofAnswer struct{ Body ScheduleProof }
 
 func (s *Server) proofRoutes(one string) {
 	add(s, spec{
-		id: "prove-schedule", method: "GET", path: one + "/proof", tag: "schedules", summary: "Show that every planned fire came to an outcome",
+		id: "prove-schedule", method: "GET", many: true, path: one + "/proof", tag: "schedules", summary: "Show that every planned fire came to an outcome",
 		access: access{need: roleViewer, object: ofWorkflow},
 	}, s.proveSchedule)
 	add(s, spec{
-		id: "prove-schedules", method: "GET", path: "/schedules/proof", tag: "schedules", summary: "Add up the proofs of all schedules, and list those that do not hold",
+		id: "prove-schedules", method: "GET", many: true, path: "/schedules/proof", tag: "schedules", summary: "Add up the proofs of all schedules, and list those that do not hold",
 		access: access{object: perItem},
 	}, s.proveSchedules)
 }

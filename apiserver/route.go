@@ -48,6 +48,8 @@ type spec struct {
 	unaudited bool // a change that is not worth an audit row
 	coded     bool // answers and refusals are Coded
 	within    role // of a coded route: what its handler asks for in the project that the request names
+	starts    bool // it asks for an instance, and waits with others that do
+	many      bool // it reads many rows, and does so in its turn
 	early     bool // also for a session whose user must choose a password first
 }
 
@@ -184,6 +186,7 @@ type call struct {
 	project  sql.Project
 	workflow sql.Workflow
 	instance sql.InstanceRow
+	stay     stay // what its body takes of the room for bodies
 }
 
 type callKey struct{}

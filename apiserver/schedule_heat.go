@@ -77,7 +77,7 @@ type hourScheduleList struct{ Body List[HourSchedule] }
 
 func (s *Server) heatRoutes() {
 	add(s, spec{
-		id: "heat-of-schedules", method: "GET", path: "/schedules/heat", tag: "schedules", summary: "Count the fires that schedules plan, by the hours of a week",
+		id: "heat-of-schedules", method: "GET", many: true, path: "/schedules/heat", tag: "schedules", summary: "Count the fires that schedules plan, by the hours of a week",
 		access: access{object: perItem},
 	}, s.scheduleHeat)
 	add(s, spec{

@@ -67,7 +67,7 @@ type takenCallAnswer struct {
 
 func (s *Server) webhookRoutes() {
 	add(s, spec{
-		id: "call-schedule", method: "POST", path: "/hooks/{id}", tag: "schedules", status: 202, body: jsonBody, access: access{open: true},
+		id: "call-schedule", method: "POST", path: "/hooks/{id}", tag: "schedules", status: 202, body: jsonBody, starts: true, access: access{open: true},
 		summary: "Fire a schedule by a signed call; 200 says that the call came before",
 	}, s.callSchedule)
 }

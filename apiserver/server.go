@@ -110,6 +110,9 @@ type Server struct {
 	followers *followers
 	pulses    *pulses
 	patience  *patience
+	turns     *turns
+	starting  *room // of starts
+	others    *room // of all other requests with a body
 
 	signatures *throttle // of calls of schedules' webhooks
 }
@@ -163,6 +166,9 @@ func New(cfg Config) (*Server, error) {
 		followers: newFollowers(),
 		pulses:    newPulses(),
 		patience:  newPatience(cfg.Store.Ping, cfg.Logger.Named("apiserver")),
+		turns:     newTurns(),
+		starting:  newRoom("starts", cfg.Logger.Named("apiserver")),
+		others:    newRoom("other changes", cfg.Logger.Named("apiserver")),
 	}
 	s.audit = newAuditor(cfg.Store, s.log, s.metrics.audited)
 	s.streams.open = map[int64]int{}

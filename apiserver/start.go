@@ -105,7 +105,7 @@ type startedAnswer struct {
 func (s *Server) startRoutes() {
 	add(s, spec{
 		id: "start-workflow", method: "POST", path: "/projects/{project}/workflows/{workflow}/start", tag: "instances", summary: "Start a workflow", status: 202,
-		body: jsonBody, optional: true, access: access{need: roleOperator, object: ofWorkflow},
+		body: jsonBody, optional: true, starts: true, access: access{need: roleOperator, object: ofWorkflow},
 	}, s.startWorkflow)
 }
 

@@ -37,9 +37,9 @@ func benchStore(b *testing.B, dsn string) *sql.Store {
 var benchPlan = &dag.Plan{Definition: &dag.Definition{Tasks: []dag.Task{{Name: "only", Type: "noop"}}}}
 
 // benchInstances starts and claims n instances.
-func benchInstances(b *testing.B, s *sql.Store, n int) []*dag.Instance {
+func benchInstances(b testing.TB, s *sql.Store, n int) []*dag.Instance {
 	ctx := context.Background()
-	p, err := s.CreateProject(ctx, sql.Project{Name: fmt.Sprint("p", b.N, time.Now().UnixNano())})
+	p, err := s.CreateProject(ctx, sql.Project{Name: fmt.Sprint("p", time.Now().UnixNano())})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -98,6 +98,46 @@ func BenchmarkCommitLone(b *testing.B) {
 		b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-us")
 		b.ReportMetric(float64(took[len(took)/10].Microseconds()), "p10-us")
 	})
+}
+
+// TestRowsAreWrittenWithinTheirBudget holds how often the writer allocates for a transition of many that share a commit, and for a
+// start: each bound value that is boxed and each text that is made anew counts, and they are most of what a busy master leaves
+// to the collector. It runs alone, as all that counts allocations.
+func TestRowsAreWrittenWithinTheirBudget(t *testing.T) {
+	const together, transition, start = 64, 34, 105
+	s, err := sql.Open(t.Context(), sql.Config{DSN: "sqlite:" + filepath.Join(t.TempDir(), "porpoise.db"), Relaxed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	instances := benchInstances(t, s, together)
+	n := testing.AllocsPerRun(100, func() {
+		turns := make([]sql.Transition, together)
+		for i, in := range instances {
+			turns[i] = benchStep(in)
+		}
+		for _, err := range s.Commit(context.Background(), turns) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	}) / together
+	t.Logf("%.0f allocations for a transition", n)
+	if n > transition {
+		t.Errorf("a transition makes %.0f allocations, the budget is %d", n, transition)
+	}
+	n = testing.AllocsPerRun(100, func() {
+		if _, _, err := s.Start(context.Background(), sql.Start{WorkflowID: 1, ProjectID: 1, Version: 1}); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Logf("%.0f allocations for a start that is alone", n)
+	if n > start {
+		t.Errorf("a start makes %.0f allocations, the budget is %d", n, start)
+	}
 }
 
 // BenchmarkCommitShared is the throughput of many instances whose masters commit one

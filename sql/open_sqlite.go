@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/jmoiron/sqlx"
 	"golang.org/x/sys/unix"
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
@@ -48,7 +47,7 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 	if s.cfg.Relaxed {
 		synchronous = "NORMAL"
 	}
-	s.db, err = sqlx.Open("sqlite", sqliteDSN(path, "immediate", synchronous, ""))
+	s.db, err = openSQLiteDriver(sqliteDSN(path, "immediate", synchronous, ""), s.cfg.Statements)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
@@ -57,7 +56,7 @@ func (s *Store) openSQLite(ctx context.Context, path string) error {
 	if err := s.db.PingContext(ctx); err != nil {
 		return errors.Join(fmt.Errorf("open %s: %w", path, explain(err)), s.db.Close())
 	}
-	read, err := sqlx.Open("sqlite", sqliteDSN(path, "deferred", synchronous, "1"))
+	read, err := openSQLiteDriver(sqliteDSN(path, "deferred", synchronous, "1"), s.cfg.Statements)
 	if err != nil {
 		return errors.Join(fmt.Errorf("open %s: %w", path, err), s.db.Close())
 	}

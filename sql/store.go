@@ -37,6 +37,8 @@ type Config struct {
 	// Alone says that one goroutine alone calls the store. Its writes are then done by itself and wait
 	// for no company, so that equal calls make equal transactions: for who steps a cluster.
 	Alone bool
+	// Statements, where it is set, counts what is asked of SQLite.
+	Statements *Statements
 }
 
 // defaultSlots is enough for 64 masters of weight 4, and a list of them is still short.

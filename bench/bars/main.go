@@ -185,6 +185,8 @@ func (m *measure) each(ctx context.Context, steps []step) (err error) {
 		}
 		if e := s.run(ctx); e != nil {
 			err = errors.Join(err, fmt.Errorf("%s: %w", s.name, e))
+			why, _, _ := strings.Cut(e.Error(), "\n")
+			m.rows = append(m.rows, row{What: s.name + ": not measured to its end; " + m.where, Ours: why, Bar: "measured", Missed: true})
 			if s.must || ctx.Err() != nil {
 				return err
 			}

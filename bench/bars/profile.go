@@ -54,6 +54,9 @@ func (m *measure) profiles(ctx context.Context) error {
 			wrong = append(wrong, m.fetch(ctx, address, what, role+"-"+what))
 		}
 	}
+	if m.database == 0 {
+		wrong = append(wrong, m.ownStatements(ctx))
+	}
 	return errors.Join(wrong...)
 }
 

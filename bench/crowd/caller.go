@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,18 +37,32 @@ type Answer struct {
 
 // NewCaller prepares a call with an empty object as its body. The server is a URL without a path; a token of "" is none.
 func NewCaller(server, path, token string) *Caller {
-	address := strings.TrimPrefix(server, "http://")
-	authorization := ""
-	if token != "" {
-		authorization = "Authorization: Bearer " + token + "\r\n"
-	}
-	return &Caller{address: address, request: []byte("POST " + path + " HTTP/1.1\r\nHost: " + address + "\r\n" + authorization +
-		"Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")}
+	return newCaller("POST "+path, server, token, "{}")
 }
 
 // NewStarter prepares starts of a workflow.
 func NewStarter(s *site.Site, project, workflow string) *Caller {
-	return NewCaller(s.URL, "/api/v1/projects/"+project+"/workflows/"+workflow+"/start", s.Token)
+	return StarterWith(s, project, workflow, "{}")
+}
+
+// StarterWith prepares starts of a workflow with such a body.
+func StarterWith(s *site.Site, project, workflow, body string) *Caller {
+	return newCaller("POST /api/v1/projects/"+project+"/workflows/"+workflow+"/start", s.URL, s.Token, body)
+}
+
+// NewReader prepares calls that read what is at the path.
+func NewReader(s *site.Site, path string) *Caller { return newCaller("GET "+path, s.URL, s.Token, "") }
+
+func newCaller(line, server, token, body string) *Caller {
+	address := strings.TrimPrefix(server, "http://")
+	head := line + " HTTP/1.1\r\nHost: " + address + "\r\n"
+	if token != "" {
+		head += "Authorization: Bearer " + token + "\r\n"
+	}
+	if body != "" {
+		head += "Content-Type: application/json\r\nContent-Length: " + strconv.Itoa(len(body)) + "\r\n"
+	}
+	return &Caller{address: address, request: []byte(head + "\r\n" + body)}
 }
 
 // Call makes the call once. After an error the next one dials again.

@@ -1,6 +1,7 @@
 package crowd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -22,6 +23,11 @@ type Crowd struct {
 	Site              *site.Site
 	Project, Workflow string
 	Callers           int
+	Body              string // of each start; "" is an empty object
+}
+
+func (c Crowd) starter() *Caller {
+	return StarterWith(c.Site, c.Project, c.Workflow, cmp.Or(c.Body, "{}"))
 }
 
 // Flow is what came of it. The processor times are those of the whole run: of the product with the tasks' own, of the
@@ -67,7 +73,7 @@ func (c Crowd) Run(ctx context.Context, lasts time.Duration, count int64) (Flow,
 // Call is Run without the wait for the ends; it returns how many were started.
 func (c Crowd) Call(ctx context.Context, lasts time.Duration, count int64) (int64, error) {
 	first := time.Now()
-	return Calls(ctx, c.Callers, func() *Caller { return NewStarter(c.Site, c.Project, c.Workflow) }, func(begun int64) bool {
+	return Calls(ctx, c.Callers, c.starter, func(begun int64) bool {
 		return count == 0 && time.Since(first) < lasts || count > 0 && begun <= count
 	})
 }

@@ -2,6 +2,7 @@ package crowd
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -75,6 +76,28 @@ func TestACallerKeepsItsConnectionAndHearsRefusals(t *testing.T) {
 	}
 	if n := connections.Load(); n != 1 {
 		t.Errorf("%d connections, want 1", n)
+	}
+}
+
+func TestACallHasTheBodyThatItWasGiven(t *testing.T) {
+	t.Parallel()
+	var got []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		got = append(got, fmt.Sprint(r.Method, " ", r.URL, " ", string(body), " ", err))
+		w.WriteHeader(http.StatusAccepted)
+	}))
+	defer server.Close()
+	s := &site.Site{URL: server.URL}
+	for _, c := range []*Caller{StarterWith(s, "p", "w", `{"priority":"highest"}`), NewReader(s, "/api/v1/instances?limit=1")} {
+		if a, err := c.Call(t.Context()); err != nil || a.Status != http.StatusAccepted {
+			t.Fatalf("Call = %+v, %v", a, err)
+		}
+		c.Close()
+	}
+	want := []string{`POST /api/v1/projects/p/workflows/w/start {"priority":"highest"} <nil>`, "GET /api/v1/instances?limit=1  <nil>"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the server was asked %q, want %q", got, want)
 	}
 }
 

@@ -18,7 +18,7 @@ func (c Crowd) Pace(ctx context.Context, rate float64) error {
 	first := time.Now()
 	for i := range paceCallers {
 		all.Go(func() error {
-			caller := NewStarter(c.Site, c.Project, c.Workflow)
+			caller := c.starter()
 			defer caller.Close()
 			for n := i; ; n += paceCallers {
 				due := first.Add(time.Duration(float64(n) / rate * float64(time.Second)))
@@ -49,7 +49,7 @@ func (c Crowd) Lives(ctx context.Context, n int, every time.Duration) ([]time.Du
 	first := time.Now()
 	for i := range min(paceCallers, n) {
 		callers.Go(func() error {
-			caller := NewStarter(c.Site, c.Project, c.Workflow)
+			caller := c.starter()
 			defer caller.Close()
 			for k := i; k < n; k += paceCallers {
 				due := first.Add(time.Duration(k) * every)

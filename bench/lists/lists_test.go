@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestListsShowWhatWasFilledIn(t *testing.T) {
@@ -21,8 +23,8 @@ func TestListsShowWhatWasFilledIn(t *testing.T) {
 		for _, l := range r.lists {
 			out[l.what] = l.shown
 			// How many is not looked at: other tests read on the same server.
-			if _, counts := d.(*server); counts != (l.examined != "-") {
-				t.Errorf("%s: %q rows examined", l.what, l.examined)
+			if _, counts := d.(*server); counts != (l.examined >= 0) {
+				t.Errorf("%s: %s rows examined", l.what, l.rows())
 			}
 		}
 		return out
@@ -49,6 +51,25 @@ func TestOptionsThatMakeNoTableAreRefused(t *testing.T) {
 	for _, o := range []options{{few: 1, many: 1000, repeats: 1}, {few: 1000, many: 1, repeats: 1}, {few: 1000, many: 1000}} {
 		if err := run(context.Background(), o, ""); err == nil {
 			t.Errorf("run with %+v: no error", o)
+		}
+	}
+}
+
+func TestAListThatGrowsWithItsStoreIsNamed(t *testing.T) {
+	t.Parallel()
+	few := results{lists: []result{{what: "page", examined: 100, p50: time.Millisecond}, {what: "counts", examined: 10, p50: time.Millisecond}}}
+	many := results{database: "MariaDB", instances: 1_000_000, lists: []result{
+		{what: "page", examined: 650, p50: 2500 * time.Microsecond}, {what: "counts", examined: 30_000, p50: 10 * time.Millisecond, bound: counted},
+	}}
+	if err := judge(few, many); err != nil {
+		t.Errorf("lists at their bars are named: %v", err)
+	}
+	for _, grow := range []func(r *result){func(r *result) { r.examined = 651 }, func(r *result) { r.p50 = 3 * time.Millisecond }} {
+		worse := many
+		worse.lists = slices.Clone(many.lists)
+		grow(&worse.lists[0])
+		if err := judge(few, worse); err == nil || !strings.Contains(err.Error(), "MariaDB: page") {
+			t.Errorf("of a list that reads %+v: %v", worse.lists[0], err)
 		}
 	}
 }

@@ -4,7 +4,8 @@
 // It owns the instances that it fills in and the table that it prints; the lists are the
 // store's own, asked as the API asks. It never measures a server: the network and JSON are
 // not in its times (bench/bars has those). It runs on SQLite, and on MySQL or MariaDB where
-// PORPOISE_TEST_MYSQL names a server that nobody else uses. `make bench` runs it.
+// PORPOISE_TEST_MYSQL names a server that nobody else uses. `make bench-scale` runs it; it ends with 1 where a list of the
+// many costs more than one of the few.
 package main
 
 import (
@@ -17,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/porpoise/porpoise/bench/figures"
 	"github.com/porpoise/porpoise/bench/history"
 )
 
@@ -55,6 +57,7 @@ func run(ctx context.Context, o options, address string) (err error) {
 	if address != "" {
 		makers = append(makers, func(n int) database { return newServer(address, n) })
 	}
+	var wrong []error
 	for _, empty := range makers {
 		few, err := measure(ctx, empty(o.few), o.few, o.repeats)
 		if err != nil {
@@ -64,9 +67,10 @@ func run(ctx context.Context, o options, address string) (err error) {
 		if err != nil {
 			return err
 		}
-		fmt.Print(markdown(few, many))
+		fmt.Print(figures.Machine(), "\n", markdown(few, many))
+		wrong = append(wrong, judge(few, many))
 	}
-	return nil
+	return errors.Join(wrong...)
 }
 
 // progress says on standard error what is done: a million rows take a while.

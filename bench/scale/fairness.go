@@ -8,6 +8,7 @@ import (
 	"math"
 	"os/exec"
 	"runtime"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -32,76 +33,114 @@ const (
 	// backfills of backfillDays days each are a hundred years.
 	backfillYears, backfillParallel = 100, 100
 	yearsPerBackfill                = 25 // one of more would have too many dates
-	// pressureFor is how long starts come in that nothing runs, and pressureBar what the product may have in memory meanwhile.
-	pressureFor     = 20 * time.Second
-	pressureCallers = 500
-	pressureBar     = 512 << 20
 )
 
 // noises are what another project does: prepare comes before anything is measured, settle before what is measured beside it, and
 // meanwhile then goes on until its context ends. Each may be nil.
 type noises struct {
+	what              string
 	prepare           func(*site.Site) error
 	settle, meanwhile func(context.Context, *site.Site) error
 	bar               float64 // of the p99's ratio; 0: fairBar, infinite: none
+
+	options site.Options  // of the cluster; zero is one master and two workers
+	late    time.Duration // by how much each message to and from the database server is late
+	live    crowd.Crowd   // what is started; zero is a noop of the project that is measured
+	then    func(context.Context, *site.Site) (figures.Row, error)
 }
 
 // beside measures starts of one project, first alone and then beside another's noises.
-func (m *measure) beside(ctx context.Context, what string, n noises) error {
-	return m.cluster(ctx, site.Options{Masters: 1, Workers: 2, Slots: 16}, func(s *site.Site) error {
-		if err := place(s, "live").Save(ctx, crowd.Chain(1, "noop", ""), nil); err != nil {
-			return err
-		}
-		if _, err := s.Client.PutProject(ctx, loud, "Loud"); err != nil {
-			return err
-		}
+func (m *measure) beside(ctx context.Context, n noises) error {
+	if n.options.Masters == 0 {
+		n.options = site.Options{Masters: 1, Workers: 2, Slots: 16}
+	}
+	return m.lateCluster(ctx, n.late, n.options, func(s *site.Site) error { return m.besideOn(ctx, s, n) })
+}
+
+func (m *measure) besideOn(ctx context.Context, s *site.Site, n noises) error {
+	if err := place(s, "live").Save(ctx, crowd.Chain(1, "noop", ""), nil); err != nil {
+		return err
+	}
+	if _, err := s.Client.PutProject(ctx, loud, "Loud"); err != nil {
+		return err
+	}
+	if n.prepare != nil {
 		if err := n.prepare(s); err != nil {
 			return err
 		}
-		c := crowd.Crowd{Site: s, Project: project, Workflow: "live"}
-		if _, err := c.Lives(ctx, warmLives, liveEvery); err != nil {
+	}
+	c := n.live
+	c.Site, c.Project, c.Workflow = s, cmp.Or(c.Project, project), cmp.Or(c.Workflow, "live")
+	if _, err := c.Lives(ctx, warmLives, liveEvery); err != nil {
+		return err
+	}
+	alone, err := m.series(ctx, c, "alone")
+	if err != nil {
+		return err
+	}
+	if n.settle != nil {
+		if err := n.settle(ctx, s); err != nil {
 			return err
 		}
-		progress("%d starts alone", m.lives)
-		alone, err := c.Lives(ctx, m.lives, liveEvery)
-		if err != nil {
-			return err
-		}
-		if n.settle != nil {
-			if err := n.settle(ctx, s); err != nil {
-				return err
-			}
-		}
-		progress("%d starts beside %s", m.lives, what)
-		within, stop := context.WithCancel(ctx)
-		var going errgroup.Group
-		if n.meanwhile != nil {
-			going.Go(func() error { return n.meanwhile(within, s) })
-		}
-		with, err := c.Lives(ctx, m.lives, liveEvery)
-		stop()
-		if e := going.Wait(); err == nil && !errors.Is(e, context.Canceled) {
-			err = e
-		}
-		if err != nil {
-			return err
-		}
-		m.add(fair("start to end of one noop, p50 / p99, one start each "+liveEvery.String()+", beside "+what, alone, with, cmp.Or(n.bar, fairBar)))
+	}
+	within, stop := context.WithCancel(ctx)
+	var going errgroup.Group
+	if n.meanwhile != nil {
+		going.Go(func() error { return n.meanwhile(within, s) })
+	}
+	with, err := m.series(ctx, c, "beside "+n.what)
+	stop()
+	if e := going.Wait(); err == nil && !errors.Is(e, context.Canceled) {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	m.add(fair("start to end of one noop, p50 / p99, one start each "+liveEvery.String()+", beside "+n.what, alone, with, cmp.Or(n.bar, fairBar)))
+	if n.then == nil {
 		return nil
-	})
+	}
+	row, err := n.then(ctx, s)
+	if err == nil {
+		m.add(row)
+	}
+	return err
 }
 
-// fair is the row of what was measured alone and with something beside it.
-func fair(what string, alone, with []time.Duration, bar float64) figures.Row {
-	before, after := figures.Quantile(alone, 0.99), figures.Quantile(with, 0.99)
+// series measures the starts some times, one after the other.
+func (m *measure) series(ctx context.Context, c crowd.Crowd, where string) ([][]time.Duration, error) {
+	var all [][]time.Duration
+	for range m.runs {
+		progress("%d starts %s", m.lives, where)
+		took, err := c.Lives(ctx, m.lives, liveEvery)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, took)
+	}
+	return all, nil
+}
+
+// fair is the row of what was measured alone and with something beside it: of each run a p99, of which the median counts, since
+// one of a few hundred is that of a few.
+func fair(what string, alone, with [][]time.Duration, bar float64) figures.Row {
+	quantiles := func(runs [][]time.Duration) (middle, late time.Duration, words string) {
+		var lates []time.Duration
+		for _, r := range runs {
+			lates = append(lates, figures.Quantile(r, 0.99))
+		}
+		middle, late = figures.Median(slices.Concat(runs...)), figures.Median(lates)
+		return middle, late, figures.Milliseconds(middle) + " / " + figures.Milliseconds(late)
+	}
+	_, before, aloneWords := quantiles(alone)
+	_, after, withWords := quantiles(with)
 	ratio := figures.Per(after, before)
 	told := fmt.Sprintf("p99 ratio <= %.1f", bar)
 	if math.IsInf(bar, 1) {
 		told = ""
 	}
 	return figures.Row{
-		What: what, Limit: figures.Milliseconds(figures.Median(alone)) + " / " + figures.Milliseconds(before) + " (alone)",
-		Ours: figures.Milliseconds(figures.Median(with)) + " / " + figures.Milliseconds(after), N: len(with), Ratio: ratio,
+		What: what, Limit: aloneWords + " (alone)", Ours: withWords, N: len(slices.Concat(with...)), Ratio: ratio,
 		Bar: told, Missed: ratio > bar, Value: ratio,
 	}
 }
@@ -111,22 +150,25 @@ func loudly(s *site.Site) crowd.Place {
 }
 
 // besideFlood lets another project start as fast as it can.
-func (m *measure) besideFlood(ctx context.Context) error {
-	return m.beside(ctx, fmt.Sprintf("another project's flood of starts by %d callers", loudCallers), noises{
+func (m *measure) besideFlood(ctx context.Context) error { return m.beside(ctx, m.flood(ctx)) }
+
+func (m *measure) flood(ctx context.Context) noises {
+	return noises{
+		what:    fmt.Sprintf("another project's flood of starts by %d callers", loudCallers),
 		prepare: func(s *site.Site) error { return loudly(s).Save(ctx, crowd.Chain(1, "noop", ""), nil) },
 		meanwhile: func(ctx context.Context, s *site.Site) error {
 			_, err := crowd.Calls(ctx, loudCallers, func() *crowd.Caller { return crowd.NewStarter(s, loud, noise) }, func(int64) bool { return ctx.Err() == nil })
 			return err
 		},
-	})
+	}
 }
 
 // besideBurners has processes that only burn the cores, one for each: what beside them is slower is so by the lack of processors alone, and
 // is what a noise that keeps all cores busy can't fall below.
 func (m *measure) besideBurners(ctx context.Context) error {
-	return m.beside(ctx, fmt.Sprintf("%d busy loops, which want nothing of the product", runtime.NumCPU()), noises{
-		bar:     math.Inf(1),
-		prepare: func(*site.Site) error { return nil },
+	return m.beside(ctx, noises{
+		what: fmt.Sprintf("%d busy loops, which want nothing of the product", runtime.NumCPU()),
+		bar:  math.Inf(1),
 		meanwhile: func(ctx context.Context, _ *site.Site) error {
 			var all errgroup.Group
 			for range runtime.NumCPU() {
@@ -142,7 +184,8 @@ func (m *measure) besideBurners(ctx context.Context) error {
 
 // besideGroup lets another project's tasks wait for a task group of one place.
 func (m *measure) besideGroup(ctx context.Context) error {
-	return m.beside(ctx, fmt.Sprintf("another project's %d instances that wait for a full task group", groupWaiting), noises{
+	return m.beside(ctx, noises{
+		what: fmt.Sprintf("another project's %d instances that wait for a full task group", groupWaiting),
 		prepare: func(s *site.Site) error {
 			if _, err := s.Client.PutTaskGroup(ctx, loud, "narrow", client.TaskGroupWish{Size: 1}); err != nil {
 				return err
@@ -174,7 +217,8 @@ func begun(ctx context.Context, s *site.Site) error {
 
 // besideBackfill lets another project run each day of a hundred years.
 func (m *measure) besideBackfill(ctx context.Context) error {
-	return m.beside(ctx, fmt.Sprintf("another project's backfill of the days of %d years, %d at once", backfillYears, backfillParallel), noises{
+	return m.beside(ctx, noises{
+		what:    fmt.Sprintf("another project's backfill of the days of %d years, %d at once", backfillYears, backfillParallel),
 		prepare: func(s *site.Site) error { return loudly(s).Save(ctx, crowd.Chain(1, "noop", ""), nil) },
 		meanwhile: func(ctx context.Context, s *site.Site) error {
 			for year := 0; year < backfillYears; year += yearsPerBackfill {
@@ -193,28 +237,13 @@ func (m *measure) besideBackfill(ctx context.Context) error {
 			}
 			return nil
 		},
-	})
-}
-
-// pressure starts what nothing runs, as fast as it is taken, and looks at what is answered and at the memory of the product.
-func (m *measure) pressure(ctx context.Context) error {
-	return m.cluster(ctx, site.Options{Masters: 1, Workers: 1}, func(s *site.Site) error {
-		if err := place(s, "stuck").Save(ctx, []crowd.Task{{Name: "a", Type: "noop", Group: "nobody"}}, nil); err != nil {
-			return err
-		}
-		progress("starts that nothing runs, by %d callers for %s", pressureCallers, pressureFor)
-		answers, most, err := press(ctx, s)
-		if err != nil {
-			return err
-		}
-		bare := answers.refused - answers.polite
-		m.add(figures.Row{
-			What: fmt.Sprintf("%d callers start what no worker takes, for %s: taken / refused with Retry-After / refused without", pressureCallers, pressureFor),
-			Ours: fmt.Sprintf("%d / %d / %d", answers.taken, answers.polite, bare), Bar: "0 without", Missed: bare > 0, Value: float64(answers.taken),
-		}, figures.Row{
-			What: "the most that one process of the product had in resident memory meanwhile", Ours: fmt.Sprintf("%d MiB (%s)", most.bytes>>20, most.name),
-			Bar: fmt.Sprintf("<= %d MiB", pressureBar>>20), Missed: most.bytes > pressureBar, Value: float64(most.bytes >> 20),
-		})
-		return nil
+		then: func(ctx context.Context, s *site.Site) (figures.Row, error) {
+			by, err := tally(ctx, s, noise)
+			all := int(time.Date(1971+backfillYears, 1, 1, 0, 0, 0, 0, time.UTC).Sub(time.Date(1971, 1, 1, 0, 0, 0, 0, time.UTC)) / (24 * time.Hour))
+			left := all - by[dag.InstanceSuccess]
+			return figures.Row{
+				What: "the same: dates of the backfill that are left when all of these are over", Ours: fmt.Sprint(left), Bar: "some", Missed: left <= 0, Value: float64(left),
+			}, err
+		},
 	})
 }

@@ -1,5 +1,5 @@
 // Command scale measures how the product does as the work grows: large graphs, more masters and workers, a thousand workers,
-// one project's flood beside another project's work, and the deletion of a million old instances. It prints one table.
+// one project's flood and its lists beside another project's work, what an overload is answered, and the deletion of a million old instances. It prints one table.
 //
 // It owns what is measured, how, and the bars' numbers. What it measures is a real binary in processes of its own
 // (bench/site), with the load of bench/crowd; only the thousand workers are simulated, by streams that answer as a worker
@@ -8,6 +8,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -41,12 +42,12 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.porpoise, "porpoise", "", "the porpoise binary; built when empty")
-	flag.StringVar(&o.only, "only", "graph,wide,masters,workers,fleet", "what is measured, by commas: also burners, flood, group, backfill, pressure, retention")
-	flag.IntVar(&o.runs, "runs", 3, "repeats of graphs and of each number of masters and workers; the median counts")
+	flag.StringVar(&o.only, "only", "graph,wide,masters,workers,fleet", "what is measured, by commas: also burners, flood, group, backfill, priority, slow, lists, pressure, retention")
+	flag.IntVar(&o.runs, "runs", 3, "repeats of graphs, of each number of masters and workers, and of each p99; the median counts")
 	flag.IntVar(&o.tasks, "tasks", 10_000, "tasks of the large graph")
 	flag.IntVar(&o.wide, "wide", 5_000, "tasks side by side of the wide one")
 	flag.IntVar(&o.fleet, "fleet", 1_000, "simulated workers")
-	flag.IntVar(&o.lives, "lives", 500, "starts of which a p99 is taken")
+	flag.IntVar(&o.lives, "lives", 300, "starts of which a p99 is taken")
 	flag.IntVar(&o.old, "old", 1_000_000, "old instances to delete")
 	flag.Parse()
 	o.mariadb = os.Getenv("PORPOISE_TEST_MYSQL")
@@ -91,6 +92,9 @@ func run(ctx context.Context, o options) (err error) {
 		{"flood", m.besideFlood},
 		{"group", m.besideGroup},
 		{"backfill", m.besideBackfill},
+		{"priority", m.besidePriorities},
+		{"slow", m.besideSlowly},
+		{"lists", m.besideLists},
 		{"pressure", m.pressure},
 		{"retention", m.retention},
 	} {
@@ -120,10 +124,7 @@ func (m *measure) add(rows ...figures.Row) { m.rows = append(m.rows, rows...) }
 
 // cluster starts that many masters and workers, runs work on them and takes them down. Without a database server it is on SQLite.
 func (m *measure) cluster(ctx context.Context, o site.Options, work func(*site.Site) error) error {
-	o.Binary, o.Database = m.porpoise, m.mariadb
-	if o.Database == "" {
-		o.Database = site.SQLite
-	}
+	o.Binary, o.Database = m.porpoise, cmp.Or(o.Database, m.mariadb, site.SQLite)
 	s, err := site.Cluster(ctx, o)
 	return on(ctx, s, err, work)
 }

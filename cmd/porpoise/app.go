@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/porpoise/porpoise/sql"
 )
 
 const (
@@ -25,6 +27,8 @@ type app struct {
 	log   hclog.Logger
 	steps []step
 	ended chan result
+	// statements counts those of SQLite where profiles are served; nil elsewhere.
+	statements *sql.Statements
 }
 
 // step is one thing to stop, in at most timeout.

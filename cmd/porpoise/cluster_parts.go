@@ -85,7 +85,7 @@ func (p *parts) demonstrated() apiserver.Demo {
 
 // openStore opens the database, to be closed last.
 func (p *parts) openStore(ctx context.Context, cfg sql.Config) error {
-	cfg.Logger = p.log
+	cfg.Logger, cfg.Statements = p.log, p.statements
 	store, err := sql.Open(ctx, cfg)
 	if err != nil {
 		return err

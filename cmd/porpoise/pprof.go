@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -9,6 +10,8 @@ import (
 	"net/http/pprof"
 	"runtime"
 	"time"
+
+	"github.com/porpoise/porpoise/sql"
 )
 
 const (
@@ -46,10 +49,15 @@ func (a *app) servePprof(ctx context.Context, address string) error {
 	}
 	runtime.SetMutexProfileFraction(mutexFraction)
 	runtime.SetBlockProfileRate(blockRate)
+	a.statements = sql.NewStatements()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	mux.HandleFunc("/debug/statements", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(a.statements.List()) // who left gets nothing
+	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: pprofTimeout}
 	a.run("pprof", pprofTimeout, func(ctx context.Context) error {
 		defer context.AfterFunc(ctx, func() { _ = server.Close() })()

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/porpoise/porpoise/sql"
 )
 
 func TestProfilesAreForThisHostAlone(t *testing.T) {
@@ -42,8 +46,8 @@ func TestProfilesAreServedUntilTheProcessStops(t *testing.T) {
 	}
 	_, address, _ := strings.Cut(log.String(), "address=")
 	address = strings.TrimSpace(address)
-	get := func() (string, error) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"goroutine?debug=1", http.NoBody)
+	get := func(path string) (string, error) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+path, http.NoBody)
 		if err != nil {
 			return "", err
 		}
@@ -55,13 +59,23 @@ func TestProfilesAreServedUntilTheProcessStops(t *testing.T) {
 		text, err := io.ReadAll(answer.Body)
 		return string(text), err
 	}
-	if text, err := get(); err != nil || !strings.Contains(text, "TestProfilesAreServedUntilTheProcessStops") {
+	if text, err := get("goroutine?debug=1"); err != nil || !strings.Contains(text, "TestProfilesAreServedUntilTheProcessStops") {
 		t.Errorf("the goroutines of this process: %v\n%s", err, text)
+	}
+	store, err := sql.Open(t.Context(), sql.Config{DSN: "sqlite:" + filepath.Join(t.TempDir(), "porpoise.db"), Statements: a.statements})
+	if err == nil {
+		err = errors.Join(store.Migrate(t.Context()), store.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := get("../statements"); err != nil || !strings.Contains(text, `"text":"COMMIT","count":`) {
+		t.Errorf("the statements of this process: %v\n%s", err, text)
 	}
 	if err := a.stop(nil); err != nil {
 		t.Error(err)
 	}
-	if text, err := get(); err == nil {
+	if text, err := get("goroutine?debug=1"); err == nil {
 		t.Errorf("profiles are served after the end: %s", text)
 	}
 }
