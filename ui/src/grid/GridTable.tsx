@@ -29,6 +29,9 @@ import { useBitmaps } from "./useBitmaps";
 export const pitches = { normal: 24, tiny: 12 } as const;
 export type Size = keyof typeof pitches;
 
+/** firstRect is what the grid is taken to have before it is measured: without it its cells are drawn only by a second drawing. */
+const firstRect = { width: window.innerWidth, height: Math.max(0, window.innerHeight - 320) };
+
 interface Props {
   project: string;
   workflow: string;
@@ -61,14 +64,9 @@ export function GridTable(props: Props) {
   const pitch = pitches[size];
   const scroller = useRef<HTMLDivElement>(null);
   const { rows, columns, grid } = shown;
-  const vertical = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => pitch, overscan: 2 });
-  const horizontal = useVirtualizer({
-    horizontal: true,
-    count: columns.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => pitch,
-    overscan: 2,
-  });
+  const box = { getScrollElement: () => scroller.current, estimateSize: () => pitch, overscan: 2, initialRect: firstRect };
+  const vertical = useVirtualizer({ ...box, count: rows.length });
+  const horizontal = useVirtualizer({ ...box, horizontal: true, count: columns.length });
   const measured = useRef(pitch);
   useEffect(() => {
     if (measured.current === pitch) return;

@@ -1,5 +1,6 @@
 import type { Timer } from "../api/timers";
-import { millis, relative } from "../domain/format";
+import { millis } from "../domain/format";
+import { relative } from "../domain/spoken";
 import { useSay } from "../i18n";
 import { useNow } from "../live/clock";
 import { StateIcon } from "../parts/StateIcon";
