@@ -29,8 +29,8 @@ import { useBitmaps } from "./useBitmaps";
 export const pitches = { normal: 24, tiny: 12 } as const;
 export type Size = keyof typeof pitches;
 
-/** firstRect is what the grid is taken to have before it is measured: without it its cells are drawn only by a second drawing. */
-const firstRect = { width: window.innerWidth, height: Math.max(0, window.innerHeight - 320) };
+/** firstRect is what a grid has in most windows. It is drawn by that before it is measured, and once more only where it is wrong. */
+const firstRect = { width: window.innerWidth, height: Math.max(0, window.innerHeight - 264) };
 
 interface Props {
   project: string;
