@@ -5,7 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { Suspense, useCallback, useMemo, useState } from "react";
 import { type GridOf, gridLimit, gridOf, gridQuery, readOlder } from "../api/grid";
-import { byInstance, type Choice, nothing, type Shown, type Spot } from "../domain/grid/choice";
+import { byInstance, nothing, type Shown, type Spot } from "../domain/grid/choice";
 import { type Grid, joined } from "../domain/grid/grid";
 import { useSay, word } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
@@ -18,6 +18,7 @@ import "./grid.css";
 import "./signs.css";
 import { GridTable, type Size } from "./GridTable";
 import { sayingOf } from "./looks";
+import { useChoice } from "./useChoice";
 import { useLiveGrid } from "./useLiveGrid";
 
 const CellPanel = piece(() => import("./CellPanel").then((m) => m.CellPanel));
@@ -168,7 +169,7 @@ function Loaded({ of, grid, search, set, why }: LoadedProps) {
   const { t } = useSay();
   const leave = useNavigate();
   const [size, setSize] = useState(keptSize);
-  const [choice, setChoice] = useState<Choice>(nothing);
+  const [choice, setChoice] = useChoice(search.cells, set);
   const [asked, setCursor] = useState<Spot>();
   const [pointed, setPointed] = useState<Spot>();
   const [folded, setFolded] = useState(false);
@@ -196,6 +197,7 @@ function Loaded({ of, grid, search, set, why }: LoadedProps) {
   const corner = useMemo(() => <Corner columns={grid.columns.length} tasks={grid.gone} />, [grid.columns.length, grid.gone]);
   const saying = useMemo(() => sayingOf(t), [t]);
   const goneAt = rows.findIndex((row) => row >= grid.gone);
+  const chosen = useMemo(() => byInstance(grid, choice), [grid, choice]);
   const at = pointed ?? cursor;
   const line = grid.columns[at.column];
   const row = rows[at.row];
@@ -250,10 +252,10 @@ function Loaded({ of, grid, search, set, why }: LoadedProps) {
           }}
         />
       </div>
-      {choice.size > 0 && (
+      {chosen.length > 0 && (
         <ChoiceBar
           of={of}
-          chosen={byInstance(grid, choice)}
+          chosen={chosen}
           why={why}
           onLog={(run, task) => set({ ...closed, run, task, panel: "log" }, search.task !== undefined)}
           onClear={() => setChoice(nothing)}

@@ -51,6 +51,7 @@ const left: WorkflowSearch = {
   attempt: undefined,
   line: undefined,
   full: undefined,
+  cells: undefined,
 };
 
 /** useFirstTab is where a workflow opens: on its grid once it has run, else on its graph. It is decided once per workflow,
