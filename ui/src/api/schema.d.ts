@@ -1668,6 +1668,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{project}/import/dolphinscheduler": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say what an export of DolphinScheduler becomes here, and save nothing
+         * @description For viewers of the project and above.
+         */
+        post: operations["read-import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/projects/{project}/listeners": {
         parameters: {
             query?: never;
@@ -4641,6 +4661,64 @@ export interface components {
             name: string;
             project: string;
             workflow: string;
+        };
+        ImportCount: {
+            /**
+             * Format: int64
+             * @description In another form, which is worth a look.
+             */
+            changed: number;
+            /** Format: int64 */
+            hand: number;
+            /** Format: int64 */
+            mapped: number;
+            /** Format: int64 */
+            none: number;
+        };
+        ImportFinding: {
+            /** @description The workflow, task or schedule that has the field. */
+            about: string;
+            code: string;
+            /** @description Its path in the export. */
+            field: string;
+            /**
+             * @description hand: it came over in part, and somebody has to finish it. none: it has no equivalent and was left out.
+             * @enum {string}
+             */
+            kind: "hand" | "none";
+            message: string;
+        };
+        ImportOptions: {
+            /** @description Names for what an export knows by its code alone: environment:12610318974999 is such a key. Its kinds are project, workflow, task, environment, datasource and task_group. */
+            names?: {
+                [key: string]: string;
+            };
+            /** @description The export of DolphinScheduler 3.x, as its Export button gives it. */
+            text: string;
+        };
+        Imported: {
+            count: components["schemas"]["ImportCount"];
+            /** @description What is left to do by hand, or has no equivalent; at most 500 of them. */
+            open: components["schemas"]["ImportFinding"][];
+            /** @description What became of every field, for people, as the command line writes it. */
+            report: string;
+            /** @description Their schedules as they can be saved, paused. */
+            schedules: components["schemas"]["NamedSchedule"][];
+            /** @description Sub-workflows before those that run them: they can be saved in this order. */
+            workflows: components["schemas"]["ImportedWorkflow"][];
+        };
+        ImportedWorkflow: {
+            /** @description Why it can't be saved as it is. */
+            errors: components["schemas"]["FieldError"][];
+            /** @description The project has a workflow of this name. */
+            exists: boolean;
+            name: string;
+            /** Format: int64 */
+            tasks: number;
+            /** @description Its definition, as YAML. */
+            text: string;
+            /** @description Its name there, where that is not allowed here. */
+            was?: string;
         };
         Instance: {
             /** @description Who has seen its failure and looks after it, in this round; absent for nobody, and in answers to verbs. */
@@ -16629,6 +16707,123 @@ export interface operations {
             };
             /** @description Conflict */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "read-import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportOptions"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Imported"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
