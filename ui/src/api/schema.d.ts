@@ -11444,6 +11444,8 @@ export interface operations {
                 trigger?: "manual" | "schedule" | "end" | "webhook" | "backfill" | "child" | "rerun";
                 /** @description Only those that run for longer than any of the last 20 successes of their workflow, of three or more. */
                 late?: boolean;
+                /** @description A worker by name: only those of which it had an attempt. */
+                worker?: string;
                 /** @description Whether each is to have its outline, too. */
                 outline?: boolean;
                 /** @description Only those whose failure somebody has acknowledged, or only those without. */

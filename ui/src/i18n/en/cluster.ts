@@ -129,6 +129,7 @@ export const cluster = {
   "cluster.rebalanceAsked": "Asked: the next layout comes in a moment",
 
   "cluster.filter": "Filter by name",
+  "cluster.ranHere": "Instances that ran a task here",
   "cluster.noWorkers": "No worker is alive: started work waits until one joins.",
   "cluster.noMatch": "No worker matches.",
   "cluster.group": "Group {{name}}",

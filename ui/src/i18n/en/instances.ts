@@ -27,6 +27,7 @@ export const instances = {
   "instances.viewAll": "All",
   "instances.param": "Parameter contains",
   "instances.paramHint": "param, like day=2026",
+  "instances.worker": "On worker",
   "instances.longer": "Longer than",
   "instances.clearWindow": "Show the last 24 hours again",
   "instances.clearBy": "Of everybody",

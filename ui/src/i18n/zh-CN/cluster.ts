@@ -129,6 +129,7 @@ export const cluster: Record<keyof typeof en, string> = {
   "cluster.rebalanceAsked": "已提出：新的布局马上就来",
 
   "cluster.filter": "按名称筛选",
+  "cluster.ranHere": "在此运行过任务的实例",
   "cluster.noWorkers": "没有存活的 worker：已启动的工作会等待其加入。",
   "cluster.noMatch": "没有匹配的 worker。",
   "cluster.group": "工作组 {{name}}",

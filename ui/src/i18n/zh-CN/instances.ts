@@ -28,6 +28,7 @@ export const instances: Record<keyof typeof en, string> = {
   "instances.viewAll": "全部",
   "instances.param": "参数包含",
   "instances.paramHint": "参数，如 day=2026",
+  "instances.worker": "所在 Worker",
   "instances.longer": "耗时超过",
   "instances.clearWindow": "重新显示最近 24 小时",
   "instances.clearBy": "显示所有人的",
