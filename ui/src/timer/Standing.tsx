@@ -13,6 +13,11 @@ export function Standing({ timer }: { timer: Timer }) {
   return (
     <span className="standing">
       {timer.enabled ? t("timers.on") : <span className="faint">{t("timers.off")}</span>}
+      {!timer.enabled && timer.why && (
+        <span className="timer-why text-failed">
+          <StateIcon state="failed" size={14} /> {t("timers.broke", { why: timer.why })}
+        </span>
+      )}
       {timer.failures > 0 && (
         <span className="state-word text-failed">
           <StateIcon state="failed" size={14} /> {t("timers.failing", { count: timer.failures })}
