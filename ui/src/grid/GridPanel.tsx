@@ -9,6 +9,7 @@ import { byInstance, nothing, type Shown, type Spot } from "../domain/grid/choic
 import { type Grid, joined } from "../domain/grid/grid";
 import { useSay, word } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
+import { Later } from "../parts/Later";
 import { piece } from "../parts/piece";
 import { gridCounts, gridStates } from "../searchGrid";
 import type { WorkflowSearch } from "../searchSchedule";
@@ -48,7 +49,11 @@ export function GridPanel({ project, workflow, search, set, why }: Props) {
   return (
     <div className="split grid-split" data-panel={search.task !== undefined}>
       <div className="tabs grid-main">
-        <Tools search={search} set={set} />
+        <div className="grid-tools-room">
+          <Later>
+            <Tools search={search} set={set} />
+          </Later>
+        </div>
         <p className="grid-phone faint">{t("grid.phone")}</p>
         {grid.data.columns.length === 0 ? (
           <Empty only={search.only} until={search.until} onAll={() => set({ only: undefined, until: undefined })} />
@@ -238,19 +243,21 @@ function Loaded({ of, grid, search, set, why }: LoadedProps) {
             {t(folded ? "grid.showGone" : "grid.hideGone", { count: grid.rows.length - grid.gone, n: grid.version })}
           </Button>
         )}
-        <SegmentedControl
-          aria-label={t("grid.size")}
-          data={[
-            { value: "normal", label: t("grid.normal") },
-            { value: "tiny", label: t("grid.tiny") },
-          ]}
-          value={size}
-          onChange={(v) => {
-            const to = v === "tiny" ? "tiny" : "normal";
-            keepSize(to);
-            setSize(to);
-          }}
-        />
+        <Later>
+          <SegmentedControl
+            aria-label={t("grid.size")}
+            data={[
+              { value: "normal", label: t("grid.normal") },
+              { value: "tiny", label: t("grid.tiny") },
+            ]}
+            value={size}
+            onChange={(v) => {
+              const to = v === "tiny" ? "tiny" : "normal";
+              keepSize(to);
+              setSize(to);
+            }}
+          />
+        </Later>
       </div>
       {chosen.length > 0 && (
         <ChoiceBar
