@@ -130,6 +130,11 @@ export const cluster = {
 
   "cluster.filter": "Filter by name",
   "cluster.ranHere": "Instances that ran a task here",
+  "cluster.taken": "Instances that were taken over",
+  "cluster.takenHidden_one": "{{count}} of a project that you do not see, or deleted",
+  "cluster.takenHidden_other": "{{count}} of projects that you do not see, or deleted",
+  "cluster.takenMore_one": "{{count}} more is not listed",
+  "cluster.takenMore_other": "{{count}} more are not listed",
   "cluster.noWorkers": "No worker is alive: started work waits until one joins.",
   "cluster.noMatch": "No worker matches.",
   "cluster.group": "Group {{name}}",

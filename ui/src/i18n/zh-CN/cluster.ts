@@ -130,6 +130,11 @@ export const cluster: Record<keyof typeof en, string> = {
 
   "cluster.filter": "按名称筛选",
   "cluster.ranHere": "在此运行过任务的实例",
+  "cluster.taken": "被接管的实例",
+  "cluster.takenHidden_one": "{{count}} 个属于您看不到的项目，或已删除",
+  "cluster.takenHidden_other": "{{count}} 个属于您看不到的项目，或已删除",
+  "cluster.takenMore_one": "另有 {{count}} 个未列出",
+  "cluster.takenMore_other": "另有 {{count}} 个未列出",
   "cluster.noWorkers": "没有存活的 worker：已启动的工作会等待其加入。",
   "cluster.noMatch": "没有匹配的 worker。",
   "cluster.group": "工作组 {{name}}",
