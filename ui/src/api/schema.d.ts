@@ -5982,6 +5982,8 @@ export interface components {
             last?: components["schemas"]["Rebalance"];
             /** @description Masters of the layout, by node. */
             members: string[];
+            /** @description The slots whose master has no room for their commands, so that any master may take them. */
+            overloaded?: number[];
             /** @description For each slot the place of its master in members; -1 where nobody has it, or its master is gone. */
             owners: number[];
             preparing?: components["schemas"]["PulsePreparing"];
