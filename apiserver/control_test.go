@@ -3,6 +3,8 @@ package apiserver
 import (
 	"encoding/json"
 	"fmt"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -269,6 +271,30 @@ tasks:
 		t.Errorf("values of b = %s, want %s", got, want)
 	}
 	b.must(404, "GET", "/api/v1/instances/"+id+"/values?task=nothing", "")
+
+	// The same values, worked with.
+	evaluate := func(status int, task, expression string) *httptest.ResponseRecorder {
+		return b.must(status, "GET", "/api/v1/instances/"+id+"/evaluate?"+url.Values{"task": {task}, "expression": {expression}}.Encode(), "")
+	}
+	for _, c := range []struct{ task, expression, want string }{
+		{"", "int(a.rows) * 2", "24"},
+		{"", `region + "-" + day`, `"eu-7"`},
+		{"", `task("a").state`, `"success"`},
+		{"", `task("b").attempts`, "0"},
+		{"b", "int(rows) > factor", "true"},
+		{"b", "[rows, region]", `["12","eu"]`},
+		{"", "nothing ?? 1", "1"},
+	} {
+		if got := decode[Evaluated](t, evaluate(200, c.task, c.expression)).Value; got != c.want {
+			t.Errorf("%s of %q = %s, want %s", c.expression, c.task, got, c.want)
+		}
+	}
+	for _, expression := range []string{"rows >", "nothing", "day > true", strings.Repeat("(", 1000)} {
+		if p := decode[Problem](t, evaluate(422, "", expression)); len(p.Errors) != 1 || p.Errors[0].Field != "expression" {
+			t.Errorf("%.20s is refused with %+v", expression, p.Errors)
+		}
+	}
+	evaluate(404, "nothing", "1")
 }
 
 // TestEveryExplanationHasItsCodeInTheList keeps the list that the console is tested with whole.

@@ -13,6 +13,7 @@ import (
 // FailoverStore keeps what masters did for others that died, and lets go what killed them.
 type FailoverStore interface {
 	Failovers(ctx context.Context, kind sql.FailoverKind, page sql.Page) ([]sql.FailoverRow, string, error)
+	Failover(ctx context.Context, id int64) (sql.FailoverRow, error)
 	ReleaseQuarantine(ctx context.Context, instance int64, by string) error
 }
 
@@ -43,6 +44,19 @@ type listFailovers struct {
 	Kind string `query:"kind" enum:"master,worker" doc:"Absent: both."`
 }
 
+type readFailover struct {
+	Failover string `path:"failover" maxLength:"19" doc:"The failover's id."`
+}
+
+// FailoverInstances are the instances that a master took over.
+type FailoverInstances struct {
+	Items  []Instance `json:"items" nullable:"false" doc:"As they are now. Of a failover that took more than 200 the first."`
+	Hidden int        `json:"hidden" doc:"How many of those are of projects that you do not see, or are deleted by now."`
+	Taken  int        `json:"taken" doc:"How many were taken in all."`
+}
+
+type failoverInstancesAnswer struct{ Body FailoverInstances }
+
 type failoverList struct{ Body List[Failover] }
 
 func (s *Server) failoverRoutes() {
@@ -50,6 +64,10 @@ func (s *Server) failoverRoutes() {
 		id: "list-failovers", method: "GET", path: "/cluster/failovers", tag: "cluster", summary: "List takeovers from dead masters and lost workers, the newest first",
 		access: access{object: noObject},
 	}, s.listFailovers)
+	add(s, spec{
+		id: "list-failover-instances", method: "GET", path: "/cluster/failovers/{failover}/instances", tag: "cluster",
+		summary: "List the instances that a master took over from a dead one", access: access{object: perItem},
+	}, s.listFailoverInstances)
 	add(s, spec{
 		id: "release-quarantine", method: "POST", path: "/instances/{id}/release-quarantine", tag: "control", status: 202,
 		summary: "Let masters work on a quarantined instance again, from where it was",
@@ -63,6 +81,38 @@ func (s *Server) listFailovers(ctx context.Context, in *listFailovers) (*failove
 		return nil, fmt.Errorf("list failovers: %w", err)
 	}
 	return &failoverList{Body: list(rows, next, failoverFace)}, nil
+}
+
+func (s *Server) listFailoverInstances(ctx context.Context, in *readFailover) (*failoverInstancesAnswer, error) {
+	id, ok := parseID(in.Failover)
+	if !ok {
+		return nil, badID("failover", in.Failover)
+	}
+	row, err := s.store.Failover(ctx, id)
+	if errors.Is(err, sql.ErrNotFound) {
+		return nil, notFound()
+	}
+	if err != nil {
+		return nil, err
+	}
+	var ids []int64
+	for _, step := range row.Steps {
+		ids = append(ids, step.Instances...)
+	}
+	out := &failoverInstancesAnswer{Body: FailoverInstances{Items: []Instance{}, Hidden: len(ids), Taken: row.Instances}}
+	projects, all := callOf(ctx).who.projects()
+	if len(ids) == 0 || !all && len(projects) == 0 {
+		return out, nil
+	}
+	rows, _, err := s.store.Instances(ctx, sql.InstanceFilter{ProjectIDs: projects, IDs: ids}, sql.Page{})
+	if err != nil {
+		return nil, fmt.Errorf("list the instances of failover %d: %w", id, err)
+	}
+	if out.Body.Items, err = s.acknowledgedFaces(ctx, rows); err != nil {
+		return nil, err
+	}
+	out.Body.Hidden -= len(rows)
+	return out, nil
 }
 
 func failoverFace(f sql.FailoverRow) Failover {

@@ -149,6 +149,7 @@ type listInstances struct {
 	Longer       string `query:"longer" maxLength:"32" doc:"Took longer than this, or runs for longer: 90s 10m 2h."`
 	Trigger      string `query:"trigger" enum:"manual,schedule,end,webhook,backfill,child,rerun" doc:"What started it."`
 	Late         bool   `query:"late" doc:"Only those that run for longer than any of the last 20 successes of their workflow, of three or more."`
+	Worker       string `query:"worker" maxLength:"512" doc:"A worker by name: only those of which it had an attempt."`
 	Outline      bool   `query:"outline" doc:"Whether each is to have its outline, too."`
 	Acknowledged string `query:"acknowledged" enum:"yes,no" doc:"Only those whose failure somebody has acknowledged, or only those without."`
 }
@@ -299,7 +300,7 @@ func (s *Server) instanceFilter(ctx context.Context, in *listInstances) (f sql.I
 			f.IDs = append(f.IDs, id)
 		}
 	}
-	f.Version, f.By, f.Param, f.Trigger, f.Late = in.Version, in.By, in.Param, sql.Trigger(in.Trigger), in.Late
+	f.Version, f.By, f.Param, f.Trigger, f.Late, f.Worker = in.Version, in.By, in.Param, sql.Trigger(in.Trigger), in.Late, in.Worker
 	if in.Acknowledged != "" {
 		yes := in.Acknowledged == "yes"
 		f.Acknowledged = &yes

@@ -55,7 +55,7 @@ func (b *bench) tokenOf(user int64, t sql.Token) string {
 // fill puts real objects of project alpha into a route's path.
 func fill(path, id string) string {
 	return strings.NewReplacer("{project}", "alpha", "{workflow}", "daily", "{id}", id, "{task}", "extract", "{number}", "1", "{version}", "1", "{other}", "1",
-		"{group}", "cluster", "{backfill}", "1", "{user}", "alpha-viewer", "{worker}", "w1", "{slot}", "1", "{token}", "1", "{param}", "region", "{secret}", "nothing", "{name}", "db", "{schedule}", "nightly", "{calendar}", "holidays", "{kind}", "secrets", "{session}", "1").Replace(path)
+		"{group}", "cluster", "{backfill}", "1", "{user}", "alpha-viewer", "{worker}", "w1", "{slot}", "1", "{token}", "1", "{param}", "region", "{secret}", "nothing", "{name}", "db", "{schedule}", "nightly", "{calendar}", "holidays", "{kind}", "secrets", "{session}", "1", "{failover}", "1").Replace(path)
 }
 
 // snapshot reads every row of every table but those that requests may touch without

@@ -37,6 +37,7 @@ type PulseSlots struct {
 	CommittedAt Time            `json:"committed_at,omitempty"`
 	Members     []string        `json:"members" nullable:"false" doc:"Masters of the layout, by node."`
 	Owners      []int           `json:"owners" nullable:"false" doc:"For each slot the place of its master in members; -1 where nobody has it, or its master is gone."`
+	Overloaded  []int           `json:"overloaded,omitempty" nullable:"false" doc:"The slots whose master has no room for their commands, so that any master may take them."`
 	Preparing   *PulsePreparing `json:"preparing,omitempty"`
 	Last        *Rebalance      `json:"last,omitempty" doc:"How the layout in force came about."`
 }

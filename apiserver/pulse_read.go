@@ -44,6 +44,7 @@ func (s *Server) readPulse(ctx context.Context, meter *meter, last *Rebalance) (
 	if p.Slots, err = s.pulseSlots(ctx, layout, masters, last); err != nil {
 		return Pulse{}, err
 	}
+	p.Slots.Overloaded = rows.Lent
 	figures := map[string]*rpc.MasterFigures{}
 	if s.cfg.Masters != nil {
 		figures = s.cfg.Masters.Figures()

@@ -242,6 +242,7 @@ func (s *Server) route() error {
 	s.artifactRoutes()
 	s.parameterRoutes()
 	s.trialRoutes()
+	s.importRoutes()
 	s.dateRoutes()
 	s.cronRoutes()
 	s.scheduleRoutes()

@@ -11,6 +11,9 @@ import (
 	"slices"
 
 	"github.com/porpoise/porpoise/dag"
+	"github.com/porpoise/porpoise/dag/document"
+	"github.com/porpoise/porpoise/dag/expression"
+	"github.com/porpoise/porpoise/sql"
 )
 
 // Value is a parameter or output of an instance, and where it comes from.
@@ -29,7 +32,24 @@ type listValues struct {
 
 type valuesAnswer struct{ Body List[Value] }
 
+type evaluate struct {
+	InstancePath
+	Expression string `query:"expression" required:"true" minLength:"1" maxLength:"4096" doc:"As in a condition of a definition, of any value."`
+	Task       string `query:"task" maxLength:"512" doc:"Read as this task's conditions do; absent: the workflow's parameters, every output as task.name, and every task."`
+}
+
+// Evaluated is what an expression comes to.
+type Evaluated struct {
+	Value string `json:"value" doc:"As JSON."`
+}
+
+type evaluatedAnswer struct{ Body Evaluated }
+
 func (s *Server) valueRoutes() {
+	add(s, spec{
+		id: "evaluate-expression", method: "GET", path: "/instances/{id}/evaluate", tag: "instances",
+		summary: "Work out an expression with the parameters, outputs and states of an instance", access: access{need: roleViewer, object: ofInstance},
+	}, s.evaluate)
 	add(s, spec{
 		id: "list-values", method: "GET", path: "/instances/{id}/values", tag: "instances", summary: "List parameters and outputs with their origin",
 		access: access{need: roleViewer, object: ofInstance},
@@ -37,24 +57,9 @@ func (s *Server) valueRoutes() {
 }
 
 func (s *Server) listValues(ctx context.Context, in *listValues) (*valuesAnswer, error) {
-	row := callOf(ctx).instance
-	plan, err := s.plans.get(ctx, row.WorkflowID, row.Version)
+	plan, inst, facts, err := s.resolved(ctx, callOf(ctx).instance)
 	if err != nil {
 		return nil, fmt.Errorf("list values: %w", err)
-	}
-	inst, err := s.rebuild(ctx, row, plan)
-	if err != nil {
-		return nil, err
-	}
-	facts, err := row.Facts()
-	if err != nil {
-		return nil, err
-	}
-	if facts.ProjectParams, err = s.projectValues(ctx, row.ProjectID); err != nil {
-		return nil, err
-	}
-	if facts.Environments, err = s.environments(ctx, row.ProjectID); err != nil {
-		return nil, err
 	}
 	if in.Task == "" {
 		items, err := instanceValues(plan, inst, facts)
@@ -72,6 +77,55 @@ func (s *Server) listValues(ctx context.Context, in *listValues) (*valuesAnswer,
 		return nil, err
 	}
 	return &valuesAnswer{Body: List[Value]{Items: items}}, nil
+}
+
+// resolved is an instance as its master knows it, with what its values are made of.
+func (s *Server) resolved(ctx context.Context, row sql.InstanceRow) (plan *dag.Plan, inst *dag.Instance, facts dag.Facts, err error) {
+	if plan, err = s.plans.get(ctx, row.WorkflowID, row.Version); err != nil {
+		return nil, nil, facts, err
+	}
+	if inst, err = s.rebuild(ctx, row, plan); err != nil {
+		return nil, nil, facts, err
+	}
+	if facts, err = row.Facts(); err != nil {
+		return nil, nil, facts, err
+	}
+	if facts.ProjectParams, err = s.projectValues(ctx, row.ProjectID); err != nil {
+		return nil, nil, facts, err
+	}
+	facts.Environments, err = s.environments(ctx, row.ProjectID)
+	return plan, inst, facts, err
+}
+
+func (s *Server) evaluate(ctx context.Context, in *evaluate) (*evaluatedAnswer, error) {
+	e, err := expression.Compile(in.Expression)
+	if err != nil {
+		return nil, wrongField(http.StatusUnprocessableEntity, "expression", document.CodeInvalid, shown(in.Expression), "%v", err)
+	}
+	plan, inst, facts, err := s.resolved(ctx, callOf(ctx).instance)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate an expression: %w", err)
+	}
+	task := -1
+	if in.Task != "" {
+		i, ok := plan.Task(in.Task)
+		if !ok || i >= len(inst.Tasks) {
+			return nil, notFound()
+		}
+		task = i
+	}
+	value, err := inst.Evaluate(task, e, facts)
+	if wrong, ok := errors.AsType[*expression.Error](err); ok {
+		return nil, wrongField(http.StatusUnprocessableEntity, "expression", document.CodeInvalid, shown(in.Expression), "%v", wrong)
+	}
+	if err != nil {
+		return nil, badValue(err)
+	}
+	text, err := json.Marshal(value)
+	if err != nil { // a number that JSON does not have, such as an infinity
+		return nil, wrongField(http.StatusUnprocessableEntity, "expression", document.CodeInvalid, shown(in.Expression), "its value can't be written: %v", err)
+	}
+	return &evaluatedAnswer{Body: Evaluated{Value: string(text)}}, nil
 }
 
 // instanceValues are the parameters, those of the workflow and those of the start, then the outputs in the order

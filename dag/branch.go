@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/porpoise/porpoise/dag/expression"
 )
@@ -124,6 +125,47 @@ func (in *Instance) holds(i int, condition *expression.Expression) (bool, error)
 	return condition.Decide(values)
 }
 
+// Evaluate works out an expression as the conditions of a task read it. For task -1 it reads the parameters of the workflow, every
+// output as task.name, and every task. No secret is among that. The error is a FieldError of a parameter, or the expression's own.
+func (in *Instance) Evaluate(task int, e *expression.Expression, facts Facts) (any, error) {
+	r := resolver{in: in, task: task, t: &Task{}}
+	if task >= 0 {
+		r.t = &in.plan.Definition.Tasks[task]
+	}
+	if err := r.parameters(facts); err != nil {
+		return nil, *err
+	}
+	if task >= 0 {
+		return e.Eval(r.read())
+	}
+	return e.Eval(expression.Values{
+		Param: func(name string) (any, bool) {
+			if text, ok := r.values[name]; ok {
+				return r.typed(name, text), true
+			}
+			for i := range in.Tasks {
+				if output, ok := strings.CutPrefix(name, in.plan.Definition.Tasks[i].Name+"."); ok {
+					text, ok := in.Tasks[i].Outputs[output]
+					return text, ok
+				}
+			}
+			return nil, false
+		},
+		Task: func(name string) (map[string]any, bool) {
+			i, ok := in.plan.Task(name)
+			if !ok {
+				return nil, false
+			}
+			return in.Tasks[i].face(), true
+		},
+	})
+}
+
+// face is what expressions read of a task.
+func (t *TaskInstance) face() map[string]any {
+	return map[string]any{"state": string(t.State), "reason": string(t.Reason), "attempts": t.Attempts}
+}
+
 // values are what the expressions of task i can read: its parameters, the outputs that it
 // sees, and how the tasks that it needs ended.
 func (in *Instance) values(i int) (expression.Values, error) {
@@ -150,8 +192,7 @@ func (r *resolver) read() expression.Values {
 			if !ok || !slices.Contains(in.plan.Pred[i], n) {
 				return nil, false
 			}
-			t := &in.Tasks[n]
-			return map[string]any{"state": string(t.State), "reason": string(t.Reason), "attempts": t.Attempts}, true
+			return in.Tasks[n].face(), true
 		},
 	}
 }

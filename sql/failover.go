@@ -38,7 +38,12 @@ type FailoverRow struct {
 type FailoverStep struct {
 	Name string     `json:"name"`
 	At   dag.Millis `json:"at"`
+	// Instances are the first of those that were taken, in the step in which they were.
+	Instances []int64 `json:"instances,omitempty"`
 }
+
+// MaxTaken bounds the instances that a failover names; the rest is only counted.
+const MaxTaken = 200
 
 const failoverColumns = `id, kind, node, incarnation, master, cause, detected_at, finished_at, instances, adopted, lost, steps`
 
@@ -77,6 +82,18 @@ func (s *Store) SaveFailover(ctx context.Context, f FailoverRow) (FailoverRow, e
 		return f, fmt.Errorf("save failover of %s: %w", f.Node, err)
 	}
 	return f, nil
+}
+
+// Failover returns a takeover, or ErrNotFound.
+func (s *Store) Failover(ctx context.Context, id int64) (FailoverRow, error) {
+	rows, err := collect(ctx, s, scanFailover, `SELECT `+failoverColumns+` FROM failover WHERE id = ?`, id)
+	if err == nil && len(rows) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return FailoverRow{}, fmt.Errorf("read failover %d: %w", id, err)
+	}
+	return rows[0], nil
 }
 
 // Failovers returns a page of the takeovers, the newest first; of one kind unless that is "".

@@ -17,7 +17,8 @@ import (
 // The other fields narrow what the indexes gave, row by row, and hold for Instances alone:
 // Version, By (who created it), Param (text that "name=value" of one of its parameters
 // contains), LongerThan, which counts up to now for what has not ended, Trigger (what started it),
-// Late (see Outline), and Acknowledged: only those with an acknowledgement that holds, or only those without.
+// Late (see Outline), Worker (who had an attempt of it), and Acknowledged: only those with an acknowledgement that holds, or only
+// those without.
 type InstanceFilter struct {
 	ProjectIDs []int64
 	WorkflowID int64
@@ -32,6 +33,7 @@ type InstanceFilter struct {
 	LongerThan time.Duration
 	Trigger    Trigger
 	Late       bool
+	Worker     string
 
 	Acknowledged *bool
 }

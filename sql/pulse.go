@@ -13,6 +13,8 @@ import (
 type Pulse struct {
 	Commands      int        // that wait for a master, MaxPulse at most
 	OldestCommand dag.Millis // when the one that was written first was; zero where none waits
+	// Lent are the slots of commands that their master has no room for, of the first MaxPulse commands, in order.
+	Lent []int
 	// Attempts says how many attempts are under way, MaxPulse at most; Mark is another one when they are others.
 	Attempts int
 	Mark     string
@@ -40,6 +42,11 @@ func (s *Store) Pulse(ctx context.Context, now dag.Millis) (p Pulse, err error) 
 	read("commands", `SELECT COUNT(*) FROM (SELECT 1 FROM command LIMIT ?) c`, []any{MaxPulse}, &p.Commands)
 	// Ids come in blocks, one per process: the lowest are the oldest but for some seconds of many starts.
 	read("commands", `SELECT COALESCE(MIN(created_at), 0) FROM (SELECT created_at FROM command ORDER BY id LIMIT 100) c`, nil, &p.OldestCommand)
+	if err == nil && p.Commands > 0 {
+		if p.Lent, err = s.lentSlots(ctx); err != nil {
+			return p, err
+		}
+	}
 	var sum int64
 	read("attempts", `SELECT COUNT(*), COALESCE(SUM(instance_id % 1000003 * 31 + task_index * 7 + number), 0) FROM
 		(SELECT instance_id, task_index, number FROM task_attempt WHERE complete_by > 0 LIMIT ?) a`, []any{MaxPulse}, &p.Attempts, &sum)
@@ -48,6 +55,15 @@ func (s *Store) Pulse(ctx context.Context, now dag.Millis) (p Pulse, err error) 
 	read("recoveries", `SELECT COUNT(*) FROM (SELECT 1 FROM recovery WHERE state = ? LIMIT ?) r`, []any{string(RecoveryAsked), MaxPulse}, &p.Asked)
 	read("recoveries", `SELECT COUNT(*) FROM (SELECT 1 FROM recovery WHERE state = ? LIMIT ?) r`, []any{string(RecoveryError), MaxPulse}, &p.GivenUp)
 	return p, err
+}
+
+func (s *Store) lentSlots(ctx context.Context) ([]int, error) {
+	slots, err := collect(ctx, s, func(scan func(...any) error) (slot int, err error) { return slot, scan(&slot) },
+		`SELECT DISTINCT slot FROM (SELECT slot, lent FROM command LIMIT ?) c WHERE lent = 1 ORDER BY slot`, MaxPulse)
+	if err != nil {
+		return nil, fmt.Errorf("read the pulse of lent commands: %w", err)
+	}
+	return slots, nil
 }
 
 // RunningTask is an attempt that is under way.

@@ -15,11 +15,13 @@ const (
 	// MaxSifted bounds the rows that one page of such a list looks at: a rare value costs a
 	// few short pages, never a walk through all instances in one request.
 	MaxSifted = 2000
+	// maxOnWorker bounds them where each costs a look at all its attempts.
+	maxOnWorker = 400
 )
 
 // narrows tells whether the filter has to look into the rows.
 func (f InstanceFilter) narrows() bool {
-	return f.Version != 0 || f.By != "" || f.Param != "" || f.LongerThan > 0 || f.Trigger != "" || f.Late || f.Acknowledged != nil
+	return f.Version != 0 || f.By != "" || f.Param != "" || f.LongerThan > 0 || f.Trigger != "" || f.Late || f.Worker != "" || f.Acknowledged != nil
 }
 
 // keeps tells whether a row that the indexes gave is shown.
@@ -56,7 +58,11 @@ func (s *Store) sifted(ctx context.Context, f InstanceFilter, more bool, after l
 	var out []InstanceRow
 	streams, now := f.streams(), s.millis()
 	took := map[int64]Took{}
-	for seen := 0; seen < MaxSifted; {
+	most := MaxSifted
+	if f.Worker != "" {
+		most = maxOnWorker
+	}
+	for seen := 0; seen < most; {
 		heads, err := s.heads(ctx, streams, more, after, siftStep+1)
 		if err != nil {
 			return nil, "", fmt.Errorf("list instances: %w", err)
@@ -81,9 +87,15 @@ func (s *Store) sifted(ctx context.Context, f InstanceFilter, more bool, after l
 				return nil, "", err
 			}
 		}
+		var here map[int64]bool
+		if f.Worker != "" {
+			if here, err = s.onWorker(ctx, rows, f.Worker); err != nil {
+				return nil, "", err
+			}
+		}
 		for i, r := range rows {
 			after = listCursor{At: r.CreatedAt, ID: r.ID}
-			if _, seen := acknowledged[r.ID]; !f.keeps(r, now) || f.Late && !took[r.WorkflowID].late(r, now) || f.Acknowledged != nil && seen != *f.Acknowledged {
+			if _, seen := acknowledged[r.ID]; !f.keeps(r, now) || f.Late && !took[r.WorkflowID].late(r, now) || f.Acknowledged != nil && seen != *f.Acknowledged || f.Worker != "" && !here[r.ID] {
 				continue
 			}
 			if out = append(out, r); len(out) == limit && (i < len(rows)-1 || !last) {
@@ -99,4 +111,23 @@ func (s *Store) sifted(ctx context.Context, f InstanceFilter, more bool, after l
 	}
 	next, err := encodeCursor("instances", after)
 	return out, next, err
+}
+
+// onWorker tells which of some instances had an attempt on a worker, by the key of their attempts: no index of attempts has workers,
+// since each attempt would write to it.
+func (s *Store) onWorker(ctx context.Context, rows []InstanceRow, worker string) (map[int64]bool, error) {
+	args := make([]any, 0, len(rows)+1)
+	for i := range rows {
+		args = append(args, rows[i].ID)
+	}
+	ids, err := collect(ctx, s, func(scan func(...any) error) (id int64, err error) { return id, scan(&id) }, `SELECT id FROM workflow_instance
+		WHERE id IN (`+marks(len(rows))+`) AND EXISTS (SELECT 1 FROM task_attempt WHERE instance_id = workflow_instance.id AND worker = ?)`, append(args, worker)...)
+	if err != nil {
+		return nil, fmt.Errorf("look for attempts on %s: %w", worker, err)
+	}
+	out := make(map[int64]bool, len(ids))
+	for _, id := range ids {
+		out[id] = true
+	}
+	return out, nil
 }

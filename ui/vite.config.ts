@@ -10,8 +10,18 @@ export default defineConfig({
     assetsInlineLimit: 0,
     rolldownOptions: {
       output: {
-        // What every page needs is one file: forty small ones are forty requests, over six connections.
-        codeSplitting: { groups: [{ name: "shell", tags: ["$initial"] }] },
+        // What every page needs is one file, and so is what three of them do: forty small ones are forty requests, over six
+        // connections. Of the library only what is small: the rest comes with who uses it.
+        codeSplitting: {
+          groups: [
+            { name: "shell", tags: ["$initial"] },
+            {
+              name: "common",
+              minShareCount: 3,
+              test: /lucide-react|src\/(parts|api|live|domain\/(?!document))|@mantine\/core\/.*\/(Tooltip|Menu|Tabs|Progress)\//,
+            },
+          ],
+        },
         // What the viewer and the editor draw with is one file of a known name: the budget counts it with both.
         chunkFileNames: ({ moduleIds, name }) =>
           name !== "EditorPage" && moduleIds.some((id) => id.includes("/@xyflow/")) ? "assets/Graph-[hash].js" : "assets/[name]-[hash].js",

@@ -101,8 +101,7 @@ func (c *cli) readExport(how importing) (*dolphin.Result, error) {
 	names := map[string]string{}
 	for _, given := range how.names {
 		code, name, ok := strings.Cut(given, "=")
-		kind, _, coded := strings.Cut(code, ":")
-		if !ok || !coded || name == "" || !slices.Contains(dolphin.Kinds(), kind) {
+		if !ok || name == "" || !dolphin.Coded(code) {
 			return nil, usagef("--name %q: want KIND:CODE=NAME with one of the kinds %s", given, strings.Join(dolphin.Kinds(), ", "))
 		}
 		if errs := dag.CheckName("--name", name); len(errs) > 0 {

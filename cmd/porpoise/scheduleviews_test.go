@@ -71,6 +71,7 @@ var verbs = map[string]string{
 	"list-fires": "schedule fires", "list-fire-days": "schedule days", "run-fires": "schedule run", "pause-schedule": "schedule pause",
 	"prove-schedule": "schedule prove", "prove-schedules": "schedule prove", "resume-schedule": "schedule resume", "trigger-schedule": "schedule trigger",
 	"find-schedules": "schedule list", "heat-of-schedules": "schedule heat", "schedules-of-hour": "schedule hour", "preview-schedule": "schedule preview",
+	"read-import":    "import",
 	"list-schedules": "-: schedule list PROJECT/WORKFLOW asks find-schedules for the same",
 	"call-schedule":  "-: the sender of a webhook calls it, with a signature; schedule webhook says how",
 }

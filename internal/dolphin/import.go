@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/porpoise/porpoise/dag"
 )
@@ -25,6 +26,12 @@ var kinds = []string{"project", "workflow", "task", "environment", "datasource",
 
 // Kinds returns the kinds of things that Options.Names may name.
 func Kinds() []string { return slices.Clone(kinds) }
+
+// Coded tells whether a text names a thing by its kind and its code, as the keys of Options.Names do.
+func Coded(text string) bool {
+	kind, code, ok := strings.Cut(text, ":")
+	return ok && code != "" && slices.Contains(kinds, kind)
+}
 
 // Options are what an import may be told beside the export.
 type Options struct {

@@ -118,7 +118,7 @@ func printable(text string) string {
 // Count returns how many findings there are of each kind.
 func (r *Result) Count() map[Kind]int {
 	count := map[Kind]int{}
-	r.each(func(_ string, findings []Finding) {
+	r.Each(func(_ string, findings []Finding) {
 		for i := range findings {
 			count[findings[i].Kind]++
 		}
@@ -143,8 +143,8 @@ func (r *Result) Open() bool {
 	return count[Hand]+count[None]+r.Refused() > 0
 }
 
-// each visits the findings by what they are about.
-func (r *Result) each(visit func(about string, findings []Finding)) {
+// Each visits the findings by what they are about.
+func (r *Result) Each(visit func(about string, findings []Finding)) {
 	visit("the export", r.Findings)
 	for i := range r.Workflows {
 		w := &r.Workflows[i]
@@ -173,7 +173,7 @@ func (r *Result) WriteText(out io.Writer) error {
 		{"Came over", func(k Kind) bool { return k == Mapped }},
 	} {
 		fmt.Fprintf(&b, "\n%s\n", part.title)
-		r.each(func(about string, findings []Finding) {
+		r.Each(func(about string, findings []Finding) {
 			for _, f := range findings {
 				if part.has(f.Kind) {
 					fmt.Fprintf(&b, "  %s: %s [%s]\n    %s%s\n", about, f.Message, f.Code, f.Field, arrow(f.To))

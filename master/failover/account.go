@@ -61,17 +61,17 @@ func (f *Failover) account(owner string, now time.Time) *account {
 
 // took notes that some were taken. A takeover that got nothing, since others were quicker, is
 // not told of.
-func (f *Failover) took(a *account, n int) {
-	if n == 0 {
+func (f *Failover) took(a *account, ids []int64) {
+	if len(ids) == 0 {
 		return
 	}
-	a.row.Instances += n
-	at := dag.MillisOf(f.Now())
-	if last := &a.row.Steps[len(a.row.Steps)-1]; last.Name == stepTaken {
-		last.At = at
-	} else {
-		a.row.Steps = append(a.row.Steps, sql.FailoverStep{Name: stepTaken, At: at})
+	a.row.Instances += len(ids)
+	if a.row.Steps[len(a.row.Steps)-1].Name != stepTaken {
+		a.row.Steps = append(a.row.Steps, sql.FailoverStep{Name: stepTaken})
 	}
+	last := &a.row.Steps[len(a.row.Steps)-1]
+	last.At = dag.MillisOf(f.Now())
+	last.Instances = append(last.Instances, ids[:min(len(ids), sql.MaxTaken-len(last.Instances))]...)
 	a.saved = false
 	f.keep(a)
 }

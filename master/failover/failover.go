@@ -265,7 +265,7 @@ func (f *Failover) own(owner string) bool { return strings.HasPrefix(owner, f.Se
 // takeOver takes what a dead owner has, as far as there is room.
 func (f *Failover) takeOver(ctx context.Context, owner string, now time.Time) {
 	a := f.account(owner, now)
-	taken := 0
+	var taken []int64
 	for ctx.Err() == nil {
 		limit := min(maxTakeOver, f.Instances.Room())
 		if limit == 0 {
@@ -279,15 +279,17 @@ func (f *Failover) takeOver(ctx context.Context, owner string, now time.Time) {
 			break
 		}
 		f.Instances.Adopt(claimed, a.tally)
-		taken += len(claimed)
+		for i := range claimed {
+			taken = append(taken, claimed[i].Instance.ID)
+		}
 		if len(claimed) < limit {
 			break
 		}
 	}
 	f.took(a, taken)
-	if taken == 0 && a.row.Instances == 0 {
+	if len(taken) == 0 && a.row.Instances == 0 {
 		delete(f.open, owner)
 		return
 	}
-	f.log.Info("instances taken over", "from", owner, "count", taken)
+	f.log.Info("instances taken over", "from", owner, "count", len(taken))
 }

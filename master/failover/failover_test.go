@@ -16,6 +16,7 @@ import (
 
 // owners is a store that only knows who owns how much.
 type owners struct {
+	given  int64 // the last id of what was taken
 	count  map[string]int
 	taken  []string
 	loaded []int64
@@ -52,7 +53,12 @@ func (o *owners) TakeOver(_ context.Context, from, to string, limit int) ([]sql.
 		o.lose = false
 		return nil, sql.ErrUnavailable
 	}
-	return make([]sql.Claimed, n), nil
+	claimed := make([]sql.Claimed, n)
+	for i := range claimed {
+		o.given++
+		claimed[i].Instance.ID = o.given
+	}
+	return claimed, nil
 }
 
 func (o *owners) Owned(_ context.Context, owner string, after int64, limit int) ([]int64, error) {
@@ -271,6 +277,9 @@ func TestATakeoverIsAccountedForUntilTheLotOfItsAttemptsIsKnown(t *testing.T) {
 	}
 	if want := []string{"absent", "taken", "settled"}; !slices.Equal(names, want) {
 		t.Errorf("steps %v, want %v", names, want)
+	}
+	if got := row.Steps[1].Instances; len(got) != sql.MaxTaken || got[0] == 0 || got[0] == got[1] {
+		t.Errorf("it names %v, want the first %d of those that were taken", got, sql.MaxTaken)
 	}
 	if len(f.open) != 0 || len(f.accounts) != 0 {
 		t.Errorf("%d takeovers open and %d accounts kept at the end", len(f.open), len(f.accounts))

@@ -2,6 +2,7 @@ package sqltest
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -110,7 +111,7 @@ func failoversAreListedNewestFirst(t *testing.T, b *bench) {
 		saved = append(saved, f)
 	}
 	saved[4].FinishedAt, saved[4].Adopted, saved[4].Lost = 9, 3, 1
-	saved[4].Steps = []sql.FailoverStep{{Name: "absent", At: 5}, {Name: "taken", At: 7}}
+	saved[4].Steps = []sql.FailoverStep{{Name: "absent", At: 5}, {Name: "taken", At: 7, Instances: []int64{11, 12}}}
 	_, err := b.SaveFailover(b.ctx, saved[4])
 	b.must(err)
 	first, next, err := b.Failovers(b.ctx, "", sql.Page{Limit: 2})
@@ -118,8 +119,14 @@ func failoversAreListedNewestFirst(t *testing.T, b *bench) {
 	if len(first) != 2 || first[0].ID != saved[4].ID || first[1].ID != saved[3].ID {
 		t.Fatalf("the first page is %+v", first)
 	}
-	if f := first[0]; f.FinishedAt != 9 || f.Adopted != 3 || f.Lost != 1 || len(f.Steps) != 2 || f.Steps[1] != saved[4].Steps[1] || len([]rune(f.Cause)) != 255 {
+	if f := first[0]; f.FinishedAt != 9 || f.Adopted != 3 || f.Lost != 1 || len(f.Steps) != 2 || !reflect.DeepEqual(f.Steps, saved[4].Steps) || len([]rune(f.Cause)) != 255 {
 		t.Errorf("saved again it reads %+v", f)
+	}
+	if one, err := b.Failover(b.ctx, saved[4].ID); err != nil || !reflect.DeepEqual(one, first[0]) {
+		t.Errorf("alone it reads %+v, %v", one, err)
+	}
+	if _, err := b.Failover(b.ctx, 1<<40); !errors.Is(err, sql.ErrNotFound) {
+		t.Errorf("one that is not there: %v, want ErrNotFound", err)
 	}
 	rest, end, err := b.Failovers(b.ctx, "", sql.Page{Cursor: next, Limit: 10})
 	b.must(err)

@@ -1,6 +1,7 @@
 package sqltest
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/porpoise/porpoise/dag"
@@ -32,6 +33,15 @@ func aPulseCountsWhatIsOpen(t *testing.T, b *bench) {
 	}
 	if late := b.pulse(by); late.Overdue != 1 || late.Mark != got.Mark {
 		t.Errorf("once its time is past: %+v", late)
+	}
+	if len(got.Lent) != 0 {
+		t.Errorf("slots %v have no room, though nothing was lent", got.Lent)
+	}
+	waiting, _, err := b.Commands(b.ctx, nil, 10, sql.CommandCursor{})
+	b.must(err)
+	b.must(b.Lend(b.ctx, []int64{waiting[0].ID}))
+	if p := b.pulse(by - 1); !slices.Equal(p.Lent, []int{waiting[0].Slot}) {
+		t.Errorf("with a command that is lent slots %v have no room, want %d", p.Lent, waiting[0].Slot)
 	}
 	fence, err := b.BeginSupervision(b.ctx, "m1:a", 1, 5_000)
 	b.must(err)

@@ -125,6 +125,7 @@ export function scenes(ids) {
     workflows: ["/p/examples/workflows"],
     "workflows none": ["/p/examples/workflows?q=zzzz"],
     "workflow new": ["/p/etl/workflows?new=1"],
+    "workflow import": ["/p/etl/workflows?import=1"],
     "workflow copy": ["/p/etl/workflows?copy=shared"],
     "workflow delete": ["/p/etl/workflows?delete=shared"],
     "workflow menu": ["/p/etl/workflows", (page) => page.locator("[data-workflow=shared] button").last().click()],

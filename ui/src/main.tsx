@@ -16,7 +16,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError, signedOut } from "./api/client";
 import { sessionQuery } from "./api/queries";
-import { begin } from "./i18n";
+import { speak } from "./i18n";
 import { beginLive, pollWhenStale } from "./live/live";
 import { makeRouter } from "./router";
 import { settings } from "./settings";
@@ -37,25 +37,32 @@ window.addEventListener(signedOut, () => client.setQueryData(sessionQuery.queryK
 
 const root = document.getElementById("root");
 if (!root) throw new Error("the page has no root");
-// The answer comes while the sentences are made ready.
-void client.prefetchQuery(sessionQuery);
-await begin(settings().language);
-document.documentElement.dataset.density = settings().density;
-beginLive();
-createRoot(root).render(
-  <StrictMode>
-    {/* The page's policy allows no inline style sheet: tokens.css holds what would be injected. */}
-    <MantineProvider
-      theme={theme}
-      defaultColorScheme="auto"
-      colorSchemeManager={localStorageColorSchemeManager({ key: "porpoise.theme" })}
-      withCssVariables={false}
-      withGlobalClasses={false}
-    >
-      <QueryClientProvider client={client}>
-        <Notifications position="bottom-right" limit={3} />
-        <RouterProvider router={makeRouter(client)} />
-      </QueryClientProvider>
-    </MantineProvider>
-  </StrictMode>,
-);
+const router = makeRouter(client);
+void begun(root);
+
+/**
+ * begun draws what the address shows at once, with who looks at it: a frame without a page, and a page behind a fallback, are a
+ * drawing each, and index.html has the frame. It is awaited by nobody: the pages' code imports this module's and waits for its end.
+ */
+async function begun(to: HTMLElement): Promise<void> {
+  await Promise.all([speak(settings().language), client.prefetchQuery(sessionQuery), router.load()]);
+  document.documentElement.dataset.density = settings().density;
+  beginLive();
+  createRoot(to).render(
+    <StrictMode>
+      {/* The page's policy allows no inline style sheet: tokens.css holds what would be injected. */}
+      <MantineProvider
+        theme={theme}
+        defaultColorScheme="auto"
+        colorSchemeManager={localStorageColorSchemeManager({ key: "porpoise.theme" })}
+        withCssVariables={false}
+        withGlobalClasses={false}
+      >
+        <QueryClientProvider client={client}>
+          <Notifications position="bottom-right" limit={3} />
+          <RouterProvider router={router} />
+        </QueryClientProvider>
+      </MantineProvider>
+    </StrictMode>,
+  );
+}

@@ -40,6 +40,7 @@ export interface InstancesSearch {
   longer?: string; // 90s 10m 2h
   trigger?: (typeof triggers)[number]; // what started it
   late?: "1"; // only what runs for longer than ever
+  worker?: string; // who had an attempt of it
 }
 
 export function instancesSearch(raw: Raw): InstancesSearch {
@@ -64,6 +65,7 @@ export function instancesSearch(raw: Raw): InstancesSearch {
     longer: matching("longer", /^[1-9]\d*[smh]$/),
     trigger: oneOf(raw, "trigger", triggers),
     late: oneOf(raw, "late", ["1"]),
+    worker: text(raw, "worker", 255),
   };
 }
 

@@ -26,12 +26,19 @@ export function membersSearch(raw: Raw): MembersSearch {
 export interface WorkflowsSearch {
   q?: string; // what the list is filtered by
   new?: "1";
+  import?: "1"; // the dialog that brings workflows along
   copy?: string;
   delete?: string;
 }
 
 export function workflowsSearch(raw: Raw): WorkflowsSearch {
-  return { q: text(raw, "q"), new: oneOf(raw, "new", flag), copy: text(raw, "copy"), delete: text(raw, "delete") };
+  return {
+    q: text(raw, "q"),
+    new: oneOf(raw, "new", flag),
+    import: oneOf(raw, "import", flag),
+    copy: text(raw, "copy"),
+    delete: text(raw, "delete"),
+  };
 }
 
 export const profileTabs = ["account", "sessions", "tokens", "preferences"] as const;

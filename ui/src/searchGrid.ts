@@ -12,6 +12,7 @@ export interface GridSearch extends TaskSearch {
   only?: (typeof gridStates)[number]; // the instances that are shown
   n?: (typeof gridCounts)[number];
   until?: string; // the last day whose instances are shown
+  cells?: string; // those that are chosen, as domain/grid/choice.ts writes them
 }
 
 export function gridSearch(raw: Raw): GridSearch {
@@ -29,5 +30,6 @@ export function gridSearch(raw: Raw): GridSearch {
     only: oneOf(raw, "only", gridStates),
     n: oneOf(raw, "n", gridCounts),
     until: isDay(until) ? until : undefined,
+    cells: text(raw, "cells", 1500),
   };
 }

@@ -359,6 +359,74 @@ export const journeys = {
     await page.getByText("this one").waitFor();
   },
 
+  "import: a definition, one with a mistake as a draft, and an export of DolphinScheduler with its schedule": async ({
+    server,
+    visit,
+    check,
+  }) => {
+    const exported = new URL("../../../internal/dolphin/testdata/chain/export.json", import.meta.url).pathname;
+    await server.api("PUT", "/projects/dwh");
+    const { page } = await visit();
+    await signInByCall(server, page);
+    await page.goto(`${server.url}/p/dwh/workflows`);
+    const dialog = page.getByRole("dialog", { name: "Import workflows into dwh" });
+    const field = dialog.getByLabel("Definition, or export of DolphinScheduler");
+    const look = dialog.getByRole("button", { name: "Check" });
+    await page.getByRole("button", { name: "Import", exact: true }).first().click();
+
+    // A definition is saved byte for byte, under another name if that is wished for.
+    const text = "name: daily # by hand\ntasks:\n  - {name: a,   type: noop}\n";
+    await field.fill(text);
+    await look.click();
+    await dialog.getByText("daily can be saved: 1 task.").waitFor();
+    assert.deepEqual(await check(page, "import of a definition"), []);
+    await dialog.getByLabel("Name", { exact: false }).last().fill("hourly");
+    await dialog.getByRole("button", { name: "Save", exact: true }).click();
+    await page.waitForURL(/\/p\/dwh\/w\/hourly/);
+    const saved = await server.api("GET", "/projects/dwh/workflows/hourly");
+    assert.equal(saved.text, text.replace("daily", "hourly"));
+    assert.equal(saved.published, 1);
+
+    // One with a mistake says its line, and is mended in the editor.
+    await page.goto(`${server.url}/p/dwh/workflows?import=1`);
+    await field.fill("name: broken\ntasks:\n  - {name: a, type: noop, needs: [b]}\n");
+    await look.click();
+    await dialog.getByText("Line 3:").waitFor();
+    await dialog.getByLabel("Name", { exact: false }).last().fill("broken");
+    await dialog.getByRole("button", { name: "Open as a draft in the editor" }).click();
+    await page.waitForURL(/\/p\/dwh\/w\/broken\/edit/);
+    await page.getByText("needs: [b]").first().waitFor();
+
+    // An export from a file: its workflow and its schedule, which is paused, and what became of each field.
+    await page.goto(`${server.url}/p/dwh/workflows`);
+    await page.getByRole("button", { name: "Import", exact: true }).first().click();
+    await dialog.locator("input[type=file]").setInputFiles(exported);
+    await dialog.getByLabel("Names for codes").waitFor();
+    await dialog.getByLabel("Names for codes").fill("prod");
+    await dialog.getByText("“prod” is not like").waitFor();
+    assert.ok(await look.isDisabled());
+    await dialog.getByLabel("Names for codes").fill("");
+    await look.click();
+    await dialog.getByText("1 workflow in the export.").waitFor();
+    await dialog.getByRole("switch", { name: /daily_sales/ }).waitFor();
+    const download = page.waitForEvent("download");
+    await dialog.getByRole("button", { name: "Download the report" }).click();
+    assert.equal((await download).suggestedFilename(), "import-report.txt");
+    assert.deepEqual(await check(page, "import of an export"), []);
+    await dialog.getByRole("button", { name: "Save and publish 1 workflow" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "daily_sales" }).first().waitFor();
+    const schedule = await server.api("GET", "/projects/dwh/workflows/daily_sales/schedules/imported");
+    assert.equal(schedule.enabled, false);
+
+    // What is there stays: a second time nothing can be chosen.
+    await page.getByRole("button", { name: "Import", exact: true }).first().click();
+    await dialog.locator("input[type=file]").setInputFiles(exported);
+    await look.click();
+    await dialog.getByText("The project has one of this name").waitFor();
+    assert.ok(await dialog.getByRole("switch", { name: /daily_sales/ }).isDisabled());
+  },
+
   "base path: pages, deep links, live news, log, link and download below /porpoise/": {
     server: { basePath: "/porpoise" },
     run: async ({ server, visit }) => {

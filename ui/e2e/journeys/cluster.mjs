@@ -119,6 +119,11 @@ export const journeys = {
       // What happened, step by step, by keys too.
       await rows.first().getByRole("button", { name: "Events" }).press("Enter");
       await page.locator(".failover-events li").filter({ hasText: /\+/ }).first().waitFor();
+      // And which instances it took, each with a way to its events.
+      const taken = page.getByRole("list", { name: "Instances that were taken over" });
+      await taken.getByRole("listitem").first().waitFor();
+      assert.equal(await taken.getByRole("listitem").count(), Number(numbers[0][2]));
+      assert.match(await taken.getByRole("link").first().getAttribute("href"), /\/p\/shop\/r\/\d+\?tab=events$/);
       assert.deepEqual(await check(page, "failovers"), []);
       if (shots) await page.screenshot({ path: `${out}cluster-failovers.png` });
       await view.close();

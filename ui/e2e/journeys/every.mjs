@@ -18,7 +18,6 @@ const known = [
   /wait for load|all is there|to reckon with|report of a month|no worker/, // names
   /^(Small workflows to|Makes some sales figures|Which region's sales|How many orders)/, // the examples, as somebody wrote them
   /porpoise config check/, // to be typed
-  /ended with code \d/, // what a runner says of a task, behind the Chinese sentence for it
   /the first layout/, // what a master says of its layouts
   /ERROR 1146/, // a line that a task has printed
 ];

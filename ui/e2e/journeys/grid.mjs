@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { becomes, finished, runFailing, signInByCall, signInByLink } from "../steps.mjs";
+import { becomes, finished, runFailing, signInAgain, signInByCall, signInByLink } from "../steps.mjs";
 
 /** mending has a task that fails until a file is there; more stands behind its tasks. */
 const mending = (fixed, more = "") => `name: nightly load
@@ -98,6 +98,16 @@ export const journeys = {
     await page.keyboard.press("Shift+ArrowLeft");
     await page.keyboard.press("Shift+ArrowLeft");
     await page.getByText("3 cells chosen").waitFor();
+    // The choice is in the address: who opens that has it too.
+    await page.waitForURL((url) => url.searchParams.get("cells") === ids.map((id) => `${id}:load dim`).join(";"));
+    const colleague = await visit();
+    await signInAgain(server, colleague.page);
+    await colleague.page.goto(page.url());
+    const bar = colleague.page.getByRole("region", { name: "Chosen cells" });
+    await bar.getByText("3 cells chosen").waitFor();
+    await bar.getByRole("button", { name: "Clear selection" }).click();
+    await colleague.page.waitForURL((url) => !url.searchParams.has("cells"));
+    await bar.waitFor({ state: "detached" });
     // Enter opens the task of that instance beside the grid, with its log; Tab leaves the grid by one step.
     await page.keyboard.press("Enter");
     await page.waitForURL(new RegExp(`run=${ids[0]}`));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { alive, becomes, runFailing, signInByCall, signInByLink } from "../steps.mjs";
+import { alive, becomes, finished, runFailing, signInByCall, signInByLink } from "../steps.mjs";
 
 /** slow takes its time to go, so that a person sees it go. */
 const slow = `name: long
@@ -16,6 +16,32 @@ tasks:
 `;
 
 export const journeys = {
+  "expression: worked out with the values of a finished run": async ({ server, visit, check }) => {
+    server.apply(
+      "etl",
+      "name: sums\nparams: {region: eu, limit: {type: integer, default: 40}}\ntasks:\n  - {name: a, type: noop}\n  - {name: b, type: noop, needs: [a]}\n",
+    );
+    const { instance_id: id } = await server.api("POST", "/projects/etl/workflows/sums/start", {});
+    await finished(server, id);
+    const { page } = await visit({ refused: [422] });
+    await signInByCall(server, page);
+    await page.goto(`${server.url}/p/etl/r/${id}?tab=params`);
+    const field = page.getByLabel("Work out an expression");
+    const result = page.getByRole("status", { name: "What it comes to" });
+    await field.fill("limit + 2");
+    await field.press("Enter");
+    await result.getByText("42", { exact: true }).waitFor();
+    await field.fill('[region, task("b").state]');
+    await page.getByRole("button", { name: "Work out", exact: true }).click();
+    await result.getByText("success").waitFor();
+    // What is wrong is said at the field, and what was typed stays.
+    await field.fill("limit +");
+    await field.press("Enter");
+    await page.getByText(/at byte/).waitFor();
+    assert.equal(await field.inputValue(), "limit +");
+    assert.deepEqual(await check(page, "a wrong expression"), []);
+  },
+
   "15: a failing instance says why, and a colleague opens the same view": async ({ server, visit }) => {
     const id = await runFailing(server);
     const { page } = await visit({ permissions: ["clipboard-read", "clipboard-write"] });

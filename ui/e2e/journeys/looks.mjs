@@ -44,6 +44,7 @@ function change(pulse) {
       ...pulse.slots,
       members: masters,
       owners,
+      overloaded: [1, 4],
       preparing: {
         acked: [masters[0]],
         missing: [masters[1]],
@@ -120,7 +121,9 @@ export const journeys = {
     await becomes(() => cell(0).textContent(), "A›B");
     assert.equal(await cell(0).getAttribute("aria-label"), "Slot 0: master-1, moves to master-2 A›B");
     assert.match(await cell(0).evaluate((e) => getComputedStyle(e).backgroundImage), /repeating-linear-gradient/);
-    await becomes(() => cell(1).textContent(), "B");
+    await becomes(() => cell(1).textContent(), "B!");
+    assert.equal(await cell(1).getAttribute("aria-label"), "Slot 1: master-2, its master has no room: any master takes its commands B!");
+    await page.getByText("2 slots have masters without room: others take their commands").waitFor();
     assert.equal(await cell(7).getAttribute("aria-label"), "Slot 7: nobody, moves to master-3 ›C");
     await becomes(() => page.locator(".slot.moving").count(), moving + unowned);
     await becomes(() => page.locator(".slot.unowned").count(), unowned);

@@ -1,4 +1,5 @@
 import { answer, api } from "../api/client";
+import { saveAs } from "../parts/saveAs";
 
 // A workflow's text, as a file and under another name.
 
@@ -39,10 +40,6 @@ export async function copyWorkflow(from: Of, to: Of): Promise<Of> {
 /** exportWorkflow hands the newest text to the browser as a file. */
 export async function exportWorkflow(of: Of): Promise<void> {
   const { text, format } = await read(of);
-  const url = URL.createObjectURL(new Blob([text], { type: format === "json" ? "application/json" : "application/yaml" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = `${of.workflow}.${format === "json" ? "json" : "yaml"}`;
-  link.click();
-  URL.revokeObjectURL(url);
+  if (format === "json") saveAs(`${of.workflow}.json`, text, "application/json");
+  else saveAs(`${of.workflow}.yaml`, text, "application/yaml");
 }

@@ -65,6 +65,13 @@ export const failoversQuery = (kind: "master" | "worker" | undefined) =>
     getNextPageParam: (last) => last.next_cursor || undefined,
   });
 
+/** failoverInstancesQuery lists the instances that a master took over. */
+export const failoverInstancesQuery = (failover: string) =>
+  queryOptions({
+    queryKey: ["cluster", "failover", failover],
+    queryFn: ({ signal }) => answer(api.GET("/cluster/failovers/{failover}/instances", { params: { path: { failover } }, signal })),
+  });
+
 export const recoveriesQuery = (state: Recovery["state"] | undefined) =>
   infiniteQueryOptions({
     queryKey: ["cluster", "recoveries", state ?? ""],

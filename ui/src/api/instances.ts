@@ -48,3 +48,8 @@ export const valuesQuery = (id: string, task?: string) =>
     queryFn: async ({ signal }) =>
       (await answer(api.GET("/instances/{id}/values", { params: { path: { id }, query: { task } }, signal }))).items,
   });
+
+/** evaluate works out an expression with what is known of an instance, or as the conditions of one of its tasks read it. */
+export async function evaluate(id: string, expression: string, task?: string): Promise<string> {
+  return (await answer(api.GET("/instances/{id}/evaluate", { params: { path: { id }, query: { expression, task } } }))).value;
+}

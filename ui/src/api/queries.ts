@@ -98,6 +98,7 @@ export interface InstanceFilter {
   acknowledged?: "yes" | "no";
   trigger?: Instance["trigger"];
   late?: boolean; // only what runs for longer than ever
+  worker?: string; // only those of which it had an attempt
   outline?: boolean; // whether each has its outline, too
 }
 

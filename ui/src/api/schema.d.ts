@@ -236,6 +236,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/cluster/failovers/{failover}/instances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the instances that a master took over from a dead one
+         * @description Open to everybody who is signed in.
+         */
+        get: operations["list-failover-instances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/cluster/hold": {
         parameters: {
             query?: never;
@@ -820,6 +840,26 @@ export interface paths {
          * @description For viewers of the project and above.
          */
         get: operations["list-children"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/instances/{id}/evaluate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Work out an expression with the parameters, outputs and states of an instance
+         * @description For viewers of the project and above.
+         */
+        get: operations["evaluate-expression"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1663,6 +1703,26 @@ export interface paths {
          * @description For editors of the project and above.
          */
         delete: operations["delete-environment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{project}/import/dolphinscheduler": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say what an export of DolphinScheduler becomes here, and save nothing
+         * @description For viewers of the project and above.
+         */
+        post: operations["read-import"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -4198,6 +4258,10 @@ export interface components {
                 [key: string]: string;
             };
         };
+        Evaluated: {
+            /** @description As JSON. */
+            value: string;
+        };
         Event: {
             /**
              * Format: date-time
@@ -4266,6 +4330,20 @@ export interface components {
             /** @description What died. */
             node: string;
             steps: components["schemas"]["FailoverStep"][];
+        };
+        FailoverInstances: {
+            /**
+             * Format: int64
+             * @description How many of those are of projects that you do not see, or are deleted by now.
+             */
+            hidden: number;
+            /** @description As they are now. Of a failover that took more than 200 the first. */
+            items: components["schemas"]["Instance"][];
+            /**
+             * Format: int64
+             * @description How many were taken in all.
+             */
+            taken: number;
         };
         FailoverStep: {
             /**
@@ -4641,6 +4719,64 @@ export interface components {
             name: string;
             project: string;
             workflow: string;
+        };
+        ImportCount: {
+            /**
+             * Format: int64
+             * @description In another form, which is worth a look.
+             */
+            changed: number;
+            /** Format: int64 */
+            hand: number;
+            /** Format: int64 */
+            mapped: number;
+            /** Format: int64 */
+            none: number;
+        };
+        ImportFinding: {
+            /** @description The workflow, task or schedule that has the field. */
+            about: string;
+            code: string;
+            /** @description Its path in the export. */
+            field: string;
+            /**
+             * @description hand: it came over in part, and somebody has to finish it. none: it has no equivalent and was left out.
+             * @enum {string}
+             */
+            kind: "hand" | "none";
+            message: string;
+        };
+        ImportOptions: {
+            /** @description Names for what an export knows by its code alone: environment:12610318974999 is such a key. Its kinds are project, workflow, task, environment, datasource and task_group. */
+            names?: {
+                [key: string]: string;
+            };
+            /** @description The export of DolphinScheduler 3.x, as its Export button gives it. */
+            text: string;
+        };
+        Imported: {
+            count: components["schemas"]["ImportCount"];
+            /** @description What is left to do by hand, or has no equivalent; at most 500 of them. */
+            open: components["schemas"]["ImportFinding"][];
+            /** @description What became of every field, for people, as the command line writes it. */
+            report: string;
+            /** @description Their schedules as they can be saved, paused. */
+            schedules: components["schemas"]["NamedSchedule"][];
+            /** @description Sub-workflows before those that run them: they can be saved in this order. */
+            workflows: components["schemas"]["ImportedWorkflow"][];
+        };
+        ImportedWorkflow: {
+            /** @description Why it can't be saved as it is. */
+            errors: components["schemas"]["FieldError"][];
+            /** @description The project has a workflow of this name. */
+            exists: boolean;
+            name: string;
+            /** Format: int64 */
+            tasks: number;
+            /** @description Its definition, as YAML. */
+            text: string;
+            /** @description Its name there, where that is not allowed here. */
+            was?: string;
         };
         Instance: {
             /** @description Who has seen its failure and looks after it, in this round; absent for nobody, and in answers to verbs. */
@@ -5870,6 +6006,8 @@ export interface components {
             last?: components["schemas"]["Rebalance"];
             /** @description Masters of the layout, by node. */
             members: string[];
+            /** @description The slots whose master has no room for their commands, so that any master may take them. */
+            overloaded?: number[];
             /** @description For each slot the place of its master in members; -1 where nobody has it, or its master is gone. */
             owners: number[];
             preparing?: components["schemas"]["PulsePreparing"];
@@ -9362,6 +9500,92 @@ export interface operations {
             };
         };
     };
+    "list-failover-instances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The failover's id. */
+                failover: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FailoverInstances"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "get-hold": {
         parameters: {
             query?: never;
@@ -11366,6 +11590,8 @@ export interface operations {
                 trigger?: "manual" | "schedule" | "end" | "webhook" | "backfill" | "child" | "rerun";
                 /** @description Only those that run for longer than any of the last 20 successes of their workflow, of three or more. */
                 late?: boolean;
+                /** @description A worker by name: only those of which it had an attempt. */
+                worker?: string;
                 /** @description Whether each is to have its outline, too. */
                 outline?: boolean;
                 /** @description Only those whose failure somebody has acknowledged, or only those without. */
@@ -12035,6 +12261,97 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListInstance"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "evaluate-expression": {
+        parameters: {
+            query: {
+                /** @description As in a condition of a definition, of any value. */
+                expression: string;
+                /** @description Read as this task's conditions do; absent: the workflow's parameters, every output as task.name, and every task. */
+                task?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The instance's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Evaluated"];
                 };
             };
             /** @description Bad Request */
@@ -16629,6 +16946,123 @@ export interface operations {
             };
             /** @description Conflict */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Internal Server Error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "read-import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The project's name. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportOptions"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Imported"];
+                };
+            };
+            /** @description Bad Request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

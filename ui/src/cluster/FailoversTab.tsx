@@ -1,11 +1,12 @@
 import { Button, SegmentedControl } from "@mantine/core";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { type Failover, failoversQuery } from "../api/cluster";
+import { type Failover, failoverInstancesQuery, failoversQuery } from "../api/cluster";
 import { clockTime, duration, millis } from "../domain/format";
 import { type Sentence, useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
-import { StateIcon } from "../parts/StateIcon";
+import { StateIcon, StateWord } from "../parts/StateIcon";
 import { Ago, Moment } from "../parts/Times";
 import type { ClusterSearch } from "../searchCluster";
 import { useSettings } from "../settings";
@@ -146,12 +147,55 @@ function Row({ f }: { f: Failover }) {
                 );
               })}
             </ol>
+            {f.kind === "master" ? <Taken id={f.id} /> : <RanThere f={f} />}
           </td>
         </tr>
       )}
     </>
   );
 }
+
+/** Taken lists the instances that were taken over, as they are now; each leads to its events. */
+function Taken({ id }: { id: string }) {
+  const { t } = useSay();
+  const list = useQuery(failoverInstancesQuery(id));
+  if (list.isError) return <ErrorView error={list.error} retry={() => void list.refetch()} />;
+  if (list.isPending) return <SkeletonRows rows={2} />;
+  const { items, hidden, taken } = list.data;
+  const rest = taken - items.length - hidden;
+  return (
+    <>
+      {items.length > 0 && (
+        <ul className="failover-taken" aria-label={t("cluster.taken")}>
+          {items.map((i) => (
+            <li key={i.id}>
+              <Link to="/p/$project/r/$id" params={{ project: i.project, id: i.id }} search={{ tab: "events" }}>
+                {i.workflow} <span className="num">{i.id}</span>
+              </Link>{" "}
+              <StateWord state={i.state} size={14} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {hidden > 0 && <p className="faint">{t("cluster.takenHidden", { count: hidden })}</p>}
+      {rest > 0 && <p className="faint">{t("cluster.takenMore", { count: rest })}</p>}
+    </>
+  );
+}
+
+/** RanThere leads to what ran on a lost worker around its end. */
+function RanThere({ f }: { f: Failover }) {
+  const { t } = useSay();
+  return (
+    <p>
+      <Link to="/runs" search={{ worker: f.node, from: new Date(Date.parse(f.detected_at) - day).toISOString(), to: f.finished_at }}>
+        {t("cluster.ranHere")}
+      </Link>
+    </p>
+  );
+}
+
+const day = 86_400_000;
 
 const steps: Record<string, Sentence> = {
   absent: "cluster.failStep.absent",

@@ -54,12 +54,13 @@ export function SlotMap({ cells, marks, lit, seconds, onLit, onOpen }: Props) {
           <span className="slot-number num" aria-hidden="true">
             {row[0]?.slot}
           </span>
-          {row.map(({ slot, owner, next }) => (
+          {row.map(({ slot, owner, next, full }) => (
             <SlotCell
               key={slot}
               slot={slot}
               owner={owner}
               next={next}
+              full={full}
               mark={owner === undefined ? undefined : marks.get(owner)}
               nextMark={next === undefined ? undefined : marks.get(next)}
               faded={lit !== undefined && owner !== lit && next !== lit}
@@ -88,6 +89,7 @@ interface CellProps {
   slot: number;
   owner: string | undefined;
   next: string | undefined;
+  full: boolean;
   mark: number | undefined;
   nextMark: number | undefined;
   faded: boolean;
@@ -96,26 +98,32 @@ interface CellProps {
   t: Say;
 }
 
-const SlotCell = memo(function SlotCell({ slot, owner, next, mark, nextMark, faded, seconds, stop, t }: CellProps) {
+const SlotCell = memo(function SlotCell({ slot, owner, next, full, mark, nextMark, faded, seconds, stop, t }: CellProps) {
   // Only a cell that has changed hands on this page is drawn with a movement.
   const [shown, setShown] = useState({ owner, landed: false });
   if (shown.owner !== owner) setShown({ owner, landed: true });
   const who = owner ?? t("cluster.nobody");
-  const label = next === undefined ? t("cluster.slotOf", { slot, master: who }) : t("cluster.slotMoves", { slot, from: who, to: next });
+  const place = next === undefined ? t("cluster.slotOf", { slot, master: who }) : t("cluster.slotMoves", { slot, from: who, to: next });
+  const label = full ? `${place}, ${t("cluster.slotFull")}` : place;
   const look = mark === undefined ? "unowned" : lookOfMark(mark);
   const letter = mark === undefined ? String(Math.min(99, seconds)) : letterOf(mark);
-  const letters = next === undefined ? letter : `${mark === undefined ? "" : letter}›${nextMark === undefined ? "?" : letterOf(nextMark)}`;
+  const letters =
+    next === undefined
+      ? full
+        ? `${letter}!`
+        : letter
+      : `${mark === undefined ? "" : letter}›${nextMark === undefined ? "?" : letterOf(nextMark)}`;
   return (
     <button
       type="button"
       role="gridcell"
-      className={`slot ${look}${next === undefined ? "" : " moving"}${faded ? " faded" : ""}`}
+      className={`slot ${look}${next === undefined ? "" : " moving"}${full ? " full" : ""}${faded ? " faded" : ""}`}
       data-slot={slot}
       data-owner={owner ?? ""}
       tabIndex={stop ? 0 : -1}
       title={label}
       // Who speaks to the page says what stands there.
-      aria-label={next === undefined ? label : `${label} ${letters}`}
+      aria-label={next === undefined && !full ? label : `${label} ${letters}`}
     >
       <span key={owner ?? ""} className={shown.landed ? "landed" : undefined}>
         {letters}

@@ -35,7 +35,10 @@ export function SlotTable({ cells, marks, onOpen }: { cells: Cell[]; marks: Mark
                   </span>
                 </td>
                 <td className="n num">{s.slots.length}</td>
-                <td className="num faint">{s.leaving + s.coming > 0 && t("cluster.movesOf", { out: s.leaving, in: s.coming })}</td>
+                <td className="num faint">
+                  {s.leaving + s.coming > 0 && t("cluster.movesOf", { out: s.leaving, in: s.coming })}{" "}
+                  {s.full > 0 && <span className="warning">{t("cluster.full", { count: s.full })}</span>}
+                </td>
                 <td className="slot-ranges num">{rangesOf(s.slots)}</td>
               </tr>
             ))}

@@ -31,7 +31,7 @@ export function SlotsTab({ pulse, search, set, why }: Props) {
   const { t } = useSay();
   const { slots } = pulse;
   // The pulse is another object each second; the slots in it rarely are others.
-  const key = JSON.stringify([slots.members, slots.owners, slots.preparing?.members, slots.preparing?.owners]);
+  const key = JSON.stringify([slots.members, slots.owners, slots.overloaded, slots.preparing?.members, slots.preparing?.owners]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: key is all that the cells are made of
   const cells = useMemo(() => cellsOf(slots), [key]);
   const [known, setKnown] = useState<Marks>(new Map());
@@ -42,6 +42,7 @@ export function SlotsTab({ pulse, search, set, why }: Props) {
   const lit = pulse.masters.some((m) => m.name === pointed) ? pointed : undefined;
   const unowned = useUnowned(cells, pulse.at);
   const moving = cells.filter((c) => c.next !== undefined).length;
+  const full = cells.filter((c) => c.full).length;
   const asTable = search.view === "table" || cells.length > maxMapped;
   const open = search.slot === undefined ? undefined : cells[Number(search.slot)];
   return (
@@ -73,6 +74,11 @@ export function SlotsTab({ pulse, search, set, why }: Props) {
               {t("cluster.unowned", { count: unowned.count, time: seconds(unowned.seconds * 1000) })}
             </span>
           )}
+          {full > 0 && (
+            <span className="warning">
+              <StateIcon state="late" size={14} /> {t("cluster.full", { count: full })}
+            </span>
+          )}
           {moving > 0 && <span>{t("cluster.moving", { count: moving })}</span>}
           {slots.preparing && (
             <span>
@@ -86,7 +92,7 @@ export function SlotsTab({ pulse, search, set, why }: Props) {
               {slots.preparing.missing.length > 0 && t("cluster.missing", { masters: slots.preparing.missing.join(", ") })}
             </span>
           )}
-          {unowned.count + moving === 0 && !slots.preparing && <span className="faint">{t("cluster.slotsAbout")}</span>}
+          {unowned.count + moving + full === 0 && !slots.preparing && <span className="faint">{t("cluster.slotsAbout")}</span>}
         </p>
         {cells.length > maxMapped && <p className="faint">{t("cluster.tooMany", { count: cells.length })}</p>}
         {asTable ? (

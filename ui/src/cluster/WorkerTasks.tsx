@@ -40,6 +40,11 @@ export function WorkerTasks({ name, tasks, hidden }: { name: string; tasks: Runn
         </div>
       )}
       {hidden > 0 && <p className="faint">{t("cluster.hidden", { count: hidden })}</p>}
+      <p>
+        <Link to="/runs" search={{ worker: name }}>
+          {t("cluster.ranHere")}
+        </Link>
+      </p>
       {kill && <Kill task={kill} onClose={() => setKill(undefined)} />}
     </div>
   );

@@ -1,4 +1,4 @@
-// Words for durations, moments and sizes. Languages come from Intl; nothing here knows
+// Words for durations, moments and sizes that are the same in every language; nothing here knows
 // the clock or the page.
 
 /** duration says how long something took: 820 ms, 12.4 s, 4m 12s, 1h 04m, 2d 3h. */
@@ -17,23 +17,6 @@ export function duration(ms: number): string {
 /** roundDuration leaves out an end of zeros, for widths that are whole: 30m, 2h, 1d, 4m 12s. */
 export function roundDuration(ms: number): string {
   return duration(ms).replace(/(\d[mhd]) 0+[smh]$/, "$1");
-}
-
-const steps: [Intl.RelativeTimeFormatUnit, number][] = [
-  ["day", 86_400_000],
-  ["hour", 3_600_000],
-  ["minute", 60_000],
-  ["second", 1000],
-];
-
-/** relative says how far a moment is from now: "4 min. ago", "in 3 min.". */
-export function relative(at: number, now: number, locale: string): string {
-  const words = relativeFormatter(locale);
-  const gap = at - now;
-  for (const [unit, size] of steps) {
-    if (Math.abs(gap) >= size) return words.format(Math.trunc(gap / size), unit);
-  }
-  return words.format(0, "second");
 }
 
 const binary = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -59,10 +42,8 @@ interface Parts {
   offset: string;
 }
 
-// To make a formatter takes a hundred times as long as to use it: one per zone and precision is kept,
-// as is one per language of relative times.
+// To make a formatter takes a hundred times as long as to use it: one per zone and precision is kept.
 const formatters = new Map<string, Intl.DateTimeFormat>();
-const relatives = new Map<string, Intl.RelativeTimeFormat>();
 
 function formatter(zone: Zone, ms: boolean): Intl.DateTimeFormat {
   const key = `${zone} ${ms}`;
@@ -81,14 +62,6 @@ function formatter(zone: Zone, ms: boolean): Intl.DateTimeFormat {
     ...(ms ? { fractionalSecondDigits: 3 } : {}),
   });
   formatters.set(key, made);
-  return made;
-}
-
-function relativeFormatter(locale: string): Intl.RelativeTimeFormat {
-  const kept = relatives.get(locale);
-  if (kept) return kept;
-  const made = new Intl.RelativeTimeFormat(locale, { style: "short", numeric: "auto" });
-  relatives.set(locale, made);
   return made;
 }
 

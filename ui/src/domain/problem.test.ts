@@ -1,9 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import i18next from "i18next";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { ApiError } from "../api/error";
-import type { Say } from "../i18n";
+import { type Say, sayer, speak } from "../i18n";
 import { en } from "../i18n/en";
 import { zhCN } from "../i18n/zh-CN";
 import { said, sentenceOf, wrongFields } from "./problem";
@@ -109,11 +108,15 @@ describe("a refusal", () => {
   });
 
   describe("in Chinese", () => {
-    const t: Say = (key, values) => i18next.getFixedT("zh-CN")(key, values ?? {});
-    beforeAll(async () => {
-      await i18next.init({ lng: "zh-CN", keySeparator: false, nsSeparator: false, resources: { "zh-CN": { translation: zhCN } } });
+    const t = sayer(zhCN, "zh-CN");
+    beforeAll(() => {
+      vi.stubGlobal("document", { documentElement: {} });
+      return speak("zh-CN");
     });
-    afterAll(() => i18next.changeLanguage("en"));
+    afterAll(async () => {
+      await speak("en");
+      vi.unstubAllGlobals();
+    });
 
     it("is told in Chinese, whatever the server says", () => {
       expect(wrongFields(refused("older", "invalid_duration", "is not a duration like 90s"), t)).toEqual({

@@ -5,10 +5,11 @@ import { useNavigate } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { Suspense, useCallback, useMemo, useState } from "react";
 import { type GridOf, gridLimit, gridOf, gridQuery, readOlder } from "../api/grid";
-import { byInstance, type Choice, nothing, type Shown, type Spot } from "../domain/grid/choice";
+import { byInstance, nothing, type Shown, type Spot } from "../domain/grid/choice";
 import { type Grid, joined } from "../domain/grid/grid";
 import { useSay, word } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
+import { Later } from "../parts/Later";
 import { piece } from "../parts/piece";
 import { gridCounts, gridStates } from "../searchGrid";
 import type { WorkflowSearch } from "../searchSchedule";
@@ -18,6 +19,7 @@ import "./grid.css";
 import "./signs.css";
 import { GridTable, type Size } from "./GridTable";
 import { sayingOf } from "./looks";
+import { useChoice } from "./useChoice";
 import { useLiveGrid } from "./useLiveGrid";
 
 const CellPanel = piece(() => import("./CellPanel").then((m) => m.CellPanel));
@@ -47,7 +49,11 @@ export function GridPanel({ project, workflow, search, set, why }: Props) {
   return (
     <div className="split grid-split" data-panel={search.task !== undefined}>
       <div className="tabs grid-main">
-        <Tools search={search} set={set} />
+        <div className="grid-tools-room">
+          <Later>
+            <Tools search={search} set={set} />
+          </Later>
+        </div>
         <p className="grid-phone faint">{t("grid.phone")}</p>
         {grid.data.columns.length === 0 ? (
           <Empty only={search.only} until={search.until} onAll={() => set({ only: undefined, until: undefined })} />
@@ -168,7 +174,7 @@ function Loaded({ of, grid, search, set, why }: LoadedProps) {
   const { t } = useSay();
   const leave = useNavigate();
   const [size, setSize] = useState(keptSize);
-  const [choice, setChoice] = useState<Choice>(nothing);
+  const [choice, setChoice] = useChoice(search.cells, set);
   const [asked, setCursor] = useState<Spot>();
   const [pointed, setPointed] = useState<Spot>();
   const [folded, setFolded] = useState(false);
@@ -196,6 +202,7 @@ function Loaded({ of, grid, search, set, why }: LoadedProps) {
   const corner = useMemo(() => <Corner columns={grid.columns.length} tasks={grid.gone} />, [grid.columns.length, grid.gone]);
   const saying = useMemo(() => sayingOf(t), [t]);
   const goneAt = rows.findIndex((row) => row >= grid.gone);
+  const chosen = useMemo(() => byInstance(grid, choice), [grid, choice]);
   const at = pointed ?? cursor;
   const line = grid.columns[at.column];
   const row = rows[at.row];
@@ -236,24 +243,26 @@ function Loaded({ of, grid, search, set, why }: LoadedProps) {
             {t(folded ? "grid.showGone" : "grid.hideGone", { count: grid.rows.length - grid.gone, n: grid.version })}
           </Button>
         )}
-        <SegmentedControl
-          aria-label={t("grid.size")}
-          data={[
-            { value: "normal", label: t("grid.normal") },
-            { value: "tiny", label: t("grid.tiny") },
-          ]}
-          value={size}
-          onChange={(v) => {
-            const to = v === "tiny" ? "tiny" : "normal";
-            keepSize(to);
-            setSize(to);
-          }}
-        />
+        <Later>
+          <SegmentedControl
+            aria-label={t("grid.size")}
+            data={[
+              { value: "normal", label: t("grid.normal") },
+              { value: "tiny", label: t("grid.tiny") },
+            ]}
+            value={size}
+            onChange={(v) => {
+              const to = v === "tiny" ? "tiny" : "normal";
+              keepSize(to);
+              setSize(to);
+            }}
+          />
+        </Later>
       </div>
-      {choice.size > 0 && (
+      {chosen.length > 0 && (
         <ChoiceBar
           of={of}
-          chosen={byInstance(grid, choice)}
+          chosen={chosen}
           why={why}
           onLog={(run, task) => set({ ...closed, run, task, panel: "log" }, search.task !== undefined)}
           onClear={() => setChoice(nothing)}

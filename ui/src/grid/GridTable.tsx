@@ -29,6 +29,9 @@ import { useBitmaps } from "./useBitmaps";
 export const pitches = { normal: 24, tiny: 12 } as const;
 export type Size = keyof typeof pitches;
 
+/** firstRect is what a grid has in most windows. It is drawn by that before it is measured, and once more only where it is wrong. */
+const firstRect = { width: window.innerWidth, height: Math.max(0, window.innerHeight - 264) };
+
 interface Props {
   project: string;
   workflow: string;
@@ -61,14 +64,9 @@ export function GridTable(props: Props) {
   const pitch = pitches[size];
   const scroller = useRef<HTMLDivElement>(null);
   const { rows, columns, grid } = shown;
-  const vertical = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => pitch, overscan: 2 });
-  const horizontal = useVirtualizer({
-    horizontal: true,
-    count: columns.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => pitch,
-    overscan: 2,
-  });
+  const box = { getScrollElement: () => scroller.current, estimateSize: () => pitch, overscan: 2, initialRect: firstRect };
+  const vertical = useVirtualizer({ ...box, count: rows.length });
+  const horizontal = useVirtualizer({ ...box, horizontal: true, count: columns.length });
   const measured = useRef(pitch);
   useEffect(() => {
     if (measured.current === pitch) return;

@@ -18,11 +18,11 @@ export function useBitmaps(box: RefObject<HTMLElement | null>): void {
     let left = false;
     const later = setTimeout(async () => {
       const style = getComputedStyle(to);
-      for (const name of names) {
-        const made = await bitmap(style.getPropertyValue(name));
-        if (left) return;
-        if (made !== undefined) to.style.setProperty(name, `url("${made}")`);
-      }
+      const drawings = names.map((name) => style.getPropertyValue(name));
+      const made = await Promise.all(drawings.map(bitmap));
+      if (left) return;
+      // All at once: each change has the browser work out the style of a thousand cells anew.
+      for (const [i, name] of names.entries()) if (made[i] !== undefined) to.style.setProperty(name, `url("${made[i]}")`);
     }, 100);
     return () => {
       left = true;

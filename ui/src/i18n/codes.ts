@@ -1,5 +1,4 @@
-import i18next from "i18next";
-import type { Say } from ".";
+import { type Say, spokenLanguage } from ".";
 import { en, type Key } from "./en";
 
 // Codes of the server in the page's language.
@@ -18,7 +17,7 @@ function isSentence(key: string): key is Key {
 }
 
 /** speaksEnglish tells whether the server's own words are the reader's. They say most: of what, by how much. */
-const speaksEnglish = () => (i18next.resolvedLanguage ?? "en").startsWith("en");
+const speaksEnglish = () => spokenLanguage() === "en";
 
 /**
  * ofCode is the sentence of a code by the first of some topics that has one, and the server's own words where those are the

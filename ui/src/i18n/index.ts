@@ -1,4 +1,3 @@
-import i18next from "i18next";
 import { useSyncExternalStore } from "react";
 import { en, type Key } from "./en";
 
@@ -8,29 +7,16 @@ export const languages: { value: Language; label: string }[] = [
   { value: "zh-CN", label: "简体中文" },
 ];
 
-/** begin makes the sentences ready; Chinese is loaded only where it is wanted. */
-export async function begin(language: Language): Promise<void> {
-  await i18next.init({
-    lng: "en",
-    fallbackLng: "en",
-    keySeparator: false,
-    nsSeparator: false,
-    interpolation: { escapeValue: false }, // React escapes
-    resources: { en: { translation: en } },
-  });
-  await speak(language);
-}
-
+/** speak makes a language the page's; Chinese is loaded only where it is wanted. */
 export async function speak(language: Language): Promise<void> {
-  if (language === "zh-CN" && !i18next.hasResourceBundle("zh-CN", "translation")) {
-    const { zhCN } = await import("./zh-CN");
-    i18next.addResourceBundle("zh-CN", "translation", zhCN);
-  }
-  await i18next.changeLanguage(language);
+  const sentences = language === "en" ? en : (await import("./zh-CN")).zhCN;
   document.documentElement.lang = language;
-  voice = voiceOf(language);
+  voice = { t: sayer(sentences, language), locale: language };
   for (const changed of watchers) changed();
 }
+
+/** spokenLanguage is the page's, or English before it has one. */
+export const spokenLanguage = (): Language => voice.locale;
 
 type Plural<K> = K extends `${infer Stem}_other` ? Stem : never;
 export type Sentence = Key | Plural<Key>;
@@ -39,23 +25,18 @@ export type Say = (key: Sentence, values?: Record<string, string | number>) => s
 /** Voice is the translator of one language; another language is another object. */
 interface Voice {
   t: Say;
-  locale: string;
+  locale: Language;
 }
 
-// A sentence without values is looked up once: a screen of a graph says the same few words a hundred times.
-function voiceOf(locale: string): Voice {
-  const fixed = i18next.getFixedT(locale);
-  const plain = new Map<Sentence, string>();
-  const t: Say = (key, values) => {
-    if (values) return fixed(key, values);
-    let said = plain.get(key);
-    if (said === undefined) {
-      said = fixed(key);
-      plain.set(key, said);
-    }
-    return said;
+/** sayer says the sentences of a language: by their count, which Chinese does not tell apart, and with values in their holes. */
+export function sayer(sentences: Readonly<Record<string, string>>, language: Language): Say {
+  return (key, values) => {
+    if (!values) return sentences[key] ?? key;
+    const one = values.count === 1 && language === "en";
+    const counted = typeof values.count === "number" ? sentences[`${key}_${one ? "one" : "other"}`] : undefined;
+    const text = counted ?? sentences[key] ?? key;
+    return text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => String(values[name] ?? ""));
   };
-  return { t, locale };
 }
 
 let voice: Voice = { t: (key) => key, locale: "en" };
@@ -66,10 +47,7 @@ function watch(changed: () => void): () => void {
   return () => watchers.delete(changed);
 }
 
-/**
- * useSay gives the translator; a key that no language has does not compile. It is one object for all the
- * page: hundreds of nodes ask for it, and a library's hook makes each of them one of its own.
- */
+/** useSay gives the translator; a key that no language has does not compile. It is one object for all the page. */
 export function useSay(): Voice {
   return useSyncExternalStore(watch, spoken);
 }

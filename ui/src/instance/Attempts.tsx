@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import type { Attempt } from "../api/client";
 import { duration, millis } from "../domain/format";
 import { useSay, word } from "../i18n";
+import { messageWords } from "../parts/messageWords";
 import { StateWord } from "../parts/StateIcon";
 import { Moment, Took } from "../parts/Times";
 import { Artifacts } from "./Artifacts";
@@ -55,7 +56,7 @@ export function Attempts({ id, task, attempts, chosen, onLog }: Props) {
             {a.reason && <p className="faint">{word(t, "reason", a.reason)}</p>}
             {a.state === "lost" && <p className="warning">{t("run.attemptLost", { worker: a.worker ?? "?" })}</p>}
             {a.artifacts && a.artifacts.length > 0 && <Artifacts id={id} task={task} attempt={a.number} files={a.artifacts} />}
-            {a.message && a.reason !== "exit_code" && <p className="log-message">{a.message}</p>}
+            {a.message && a.reason !== "exit_code" && <p className="log-message">{messageWords(t, a.message)}</p>}
           </li>
         );
       })}

@@ -9,6 +9,7 @@ import { useSay, word } from "../i18n";
 import { OpenLog } from "../log/OpenLog";
 import { AcknowledgedBy } from "../parts/AcknowledgedBy";
 import { CopyLink } from "../parts/CopyButton";
+import { messageWords } from "../parts/messageWords";
 import { StateIcon } from "../parts/StateIcon";
 import { Ago } from "../parts/Times";
 import type { Intent } from "../parts/verbs";
@@ -122,7 +123,7 @@ function Culprit({ instance, task, blocked, open, onLog, onShow, onWhy, onCompar
         </span>
         {blocked > 0 && <span className="banner-blocked">{t("run.blocked", { count: blocked })}</span>}
       </p>
-      {last?.message && last.reason !== "exit_code" && <p className="banner-message">{last.message}</p>}
+      {last?.message && last.reason !== "exit_code" && <p className="banner-message">{messageWords(t, last.message)}</p>}
       {tail && (
         // What is longer than its box is scrolled by keys too.
         <pre className="banner-tail" role="region" aria-label={t("run.tail")} tabIndex={0}>

@@ -5,6 +5,7 @@ import { useMemo, useRef } from "react";
 import type { Instance, InstanceEvent } from "../api/client";
 import { exact, moment } from "../domain/format";
 import { useSay, word } from "../i18n";
+import { messageWords } from "../parts/messageWords";
 import { StateWord } from "../parts/StateIcon";
 import { useSettings } from "../settings";
 import { eventRows } from "./history";
@@ -91,7 +92,11 @@ export function EventTable({ instance, events, filter, onFilter }: Props) {
                   {e.state ? <StateWord state={e.state} /> : <span>{word(t, "event", e.code)}</span>}
                 </span>
                 <span role="cell" className="c-reason faint">
-                  {[e.reason ? word(t, "reason", e.reason) : "", e.message ?? "", e.by ? t("common.by", { name: e.by }) : ""]
+                  {[
+                    e.reason ? word(t, "reason", e.reason) : "",
+                    e.message ? messageWords(t, e.message) : "",
+                    e.by ? t("common.by", { name: e.by }) : "",
+                  ]
                     .filter((x) => x)
                     .join(" · ")}
                 </span>

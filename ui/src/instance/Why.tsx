@@ -11,6 +11,7 @@ import { useNow } from "../live/clock";
 import { CopyButton } from "../parts/CopyButton";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { Guarded } from "../parts/Guarded";
+import { messageWords } from "../parts/messageWords";
 import { Ago } from "../parts/Times";
 import { type Intent, verbWord } from "../parts/verbs";
 import { settings } from "../settings";
@@ -66,7 +67,8 @@ export function sentence(t: Say, e: Explanation, now: number): string {
     ...(state === undefined ? {} : { state: word(t, "state", state) }),
     ...(gone === undefined ? {} : { gone: t(gone === "project" ? "about.noSuchProject" : "about.noSuchWorkflow") }),
   };
-  return t(`why.${said.key}`, { ...said.values, ...more, reason, left });
+  const text = messageWords(t, String(said.values.text ?? ""));
+  return t(`why.${said.key}`, { ...said.values, ...more, text, reason, left });
 }
 
 export function Reason({ e, onShow, onIntent, held }: { e: Explanation } & Doing) {

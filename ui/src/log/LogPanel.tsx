@@ -9,6 +9,7 @@ import type { TaskSearch } from "../search";
 import { change, useSettings } from "../settings";
 import { Tool } from "./FindBar";
 import "./log.css";
+import { messageWords } from "../parts/messageWords";
 import { LogOutput } from "./LogOutput";
 
 interface Props {
@@ -59,7 +60,7 @@ export function LogPanel({ tabs, id, task, attempts, attempt, search, set, onClo
         </div>
       </div>
       {one && <Facts attempts={attempts} one={one} onAttempt={(n) => set({ attempt: String(n), line: undefined }, true)} />}
-      {one?.message && one.reason !== "exit_code" && <p className="log-message">{one.message}</p>}
+      {one?.message && one.reason !== "exit_code" && <p className="log-message">{messageWords(t, one.message)}</p>}
       {one ? (
         <LogOutput
           key={`${id}/${task}/${attempt}/${search.out ?? ""}`}

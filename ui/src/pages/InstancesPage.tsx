@@ -186,6 +186,7 @@ function Empty({ search, onFilter }: { search: InstancesSearch; onFilter: (part:
     search.longer === undefined ? undefined : `> ${search.longer}`,
     search.by === undefined ? undefined : t("common.by", { name: search.by }),
     search.trigger && triggerOf(t, search.trigger).short,
+    search.worker,
     search.late && t("instances.late"),
     windowed ? t("instances.window") : span === "any" ? undefined : t(spanWords[span]),
   ].filter((x) => x !== undefined);

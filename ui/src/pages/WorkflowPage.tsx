@@ -12,6 +12,7 @@ import { Crumbs } from "../parts/Crumbs";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { Guarded } from "../parts/Guarded";
 import { InstanceTable } from "../parts/InstanceTable";
+import { Later } from "../parts/Later";
 import { piece } from "../parts/piece";
 import { StartDialog } from "../parts/StartDialog";
 import { useStay } from "../parts/useStay";
@@ -51,6 +52,7 @@ const left: WorkflowSearch = {
   attempt: undefined,
   line: undefined,
   full: undefined,
+  cells: undefined,
 };
 
 /** useFirstTab is where a workflow opens: on its grid once it has run, else on its graph. It is decided once per workflow,
@@ -152,12 +154,14 @@ export function WorkflowPage() {
           <Definition project={project} workflow={name} version={version} />
         </Tabs.Panel>
       </Tabs>
-      <StartDialog
-        workflow={w}
-        version={version}
-        opened={search.start === "1" && runs === undefined}
-        onClose={() => set({ start: undefined }, true)}
-      />
+      <Later>
+        <StartDialog
+          workflow={w}
+          version={version}
+          opened={search.start === "1" && runs === undefined}
+          onClose={() => set({ start: undefined }, true)}
+        />
+      </Later>
     </div>
   );
 }

@@ -2,7 +2,8 @@ import { TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { Plus, Search } from "lucide-react";
+import { FileInput, Plus, Search } from "lucide-react";
+import { Suspense } from "react";
 import { exportWorkflow } from "../account/definition";
 import { matching } from "../account/matching";
 import { useFresh } from "../account/useFresh";
@@ -13,12 +14,15 @@ import { useSay } from "../i18n";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { Guarded } from "../parts/Guarded";
 import { ProjectNav } from "../parts/ProjectNav";
+import { piece } from "../parts/piece";
 import { TypedDelete } from "../parts/TypedDelete";
 import type { WorkflowsSearch } from "../searchAccount";
 import { useWhyNot } from "../shell/me";
 import "../account/account.css";
+import { useOnce } from "../parts/useOnce";
 import { useStay } from "../parts/useStay";
 
+const ImportDialog = piece(() => import("../account/ImportDialog").then((m) => m.ImportDialog));
 const route = getRouteApi("/p/$project/workflows");
 
 /** WorkflowsPage lists a project's workflows with what each did last. */
@@ -32,10 +36,16 @@ export function WorkflowsPage() {
   useFresh("overview");
   const set = (part: WorkflowsSearch, replace = false) => void go({ search: (s) => ({ ...s, ...part }), replace });
   const list = workflows.data ?? [];
+  const importing = useOnce(search.import !== undefined);
   const create = (
-    <Guarded leftSection={<Plus size={14} />} why={why} onClick={() => set({ new: "1" })}>
-      {t("account.workflows.new")}
-    </Guarded>
+    <span className="acts">
+      <Guarded variant="default" leftSection={<FileInput size={14} />} why={why} onClick={() => set({ import: "1" })}>
+        {t("account.import.do")}
+      </Guarded>
+      <Guarded leftSection={<Plus size={14} />} why={why} onClick={() => set({ new: "1" })}>
+        {t("account.workflows.new")}
+      </Guarded>
+    </span>
   );
   return (
     <div className="page fill">
@@ -58,6 +68,15 @@ export function WorkflowsPage() {
         <List list={list} search={search} set={set} />
       )}
       <NewWorkflow project={project} opened={search.new === "1" && why === undefined} onClose={() => set({ new: undefined }, true)} />
+      <Suspense>
+        {importing && (
+          <ImportDialog
+            project={project}
+            opened={search.import === "1" && why === undefined}
+            onClose={() => set({ import: undefined }, true)}
+          />
+        )}
+      </Suspense>
       <CopyWorkflow workflow={list.find((w) => w.name === search.copy)} onClose={() => set({ copy: undefined }, true)} />
       <Delete project={project} workflow={list.find((w) => w.name === search.delete)} onClose={() => set({ delete: undefined }, true)} />
     </div>

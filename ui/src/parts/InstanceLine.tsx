@@ -6,6 +6,7 @@ import { explainQuery } from "../api/queries";
 import { rootCauses } from "../domain/explain";
 import { useSay, word } from "../i18n";
 import { sentence } from "../instance/Why";
+import { messageWords } from "./messageWords";
 import { StateIcon } from "./StateIcon";
 import { Ago } from "./Times";
 
@@ -33,7 +34,7 @@ export function InstanceLine({ i, acts, children }: Props) {
           </strong>
           <span className="trouble-why">
             {cause
-              ? [sentence(t, cause.e, Date.now()) || cause.text, ...cause.said].join(": ")
+              ? [sentence(t, cause.e, Date.now()) || cause.text, ...cause.said.map((s) => messageWords(t, s))].join(": ")
               : i.reason
                 ? word(t, "reason", i.reason)
                 : ""}

@@ -9,6 +9,7 @@ import { type Say, useSay, word } from "../i18n";
 import { useNow } from "../live/clock";
 import { plain } from "../log/ansi";
 import { useSettings } from "../settings";
+import { messageWords } from "./messageWords";
 import { StateIcon } from "./StateIcon";
 import { Took } from "./Times";
 import { triggerOf } from "./trigger";
@@ -155,7 +156,8 @@ function spent(i: Instance): string {
 /** whyOf is what a row says of its state: what failed first and its last line, that it is late, or the reason of its end. */
 function whyOf(t: Say, i: Instance): string {
   const culprit = i.outline?.culprit;
-  if (culprit) return `${culprit.task}: ${culprit.line ? plain(culprit.line) : word(t, "reason", culprit.reason ?? culprit.state)}`;
+  if (culprit)
+    return `${culprit.task}: ${culprit.line ? messageWords(t, plain(culprit.line)) : word(t, "reason", culprit.reason ?? culprit.state)}`;
   if (i.outline?.late) return t("instances.late");
   return i.reason ? word(t, "reason", i.reason) : "";
 }

@@ -1,4 +1,5 @@
-import { duration, millis, moment, relative, shortMoment } from "../domain/format";
+import { duration, millis, moment, shortMoment } from "../domain/format";
+import { relative } from "../domain/spoken";
 import { useSay } from "../i18n";
 import { useNow } from "../live/clock";
 import { useSettings } from "../settings";

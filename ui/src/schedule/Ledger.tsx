@@ -6,10 +6,12 @@ import { askedNext, type PlannedFire, type ScheduleAt, spanQuery } from "../api/
 import { dayOf } from "../domain/format";
 import { pastOf } from "../domain/schedule/dates";
 import { type Counts, daysOf, inOrder, monthAfter, monthsOf, plus, startOf, weekday, withPlanned, worstOf } from "../domain/schedule/days";
+import { monthWord, weekdayWord } from "../domain/spoken";
 import { type Say, useSay, word } from "../i18n";
 import { useNow } from "../live/clock";
 import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { Guarded } from "../parts/Guarded";
+import { Later } from "../parts/Later";
 import { StateIcon, StateWord } from "../parts/StateIcon";
 import { type ScheduleSearch, spans } from "../searchSchedule";
 import { useWhyNot } from "../shell/me";
@@ -63,7 +65,7 @@ export function Ledger({ at, zone, next, search, set }: Props) {
   // What is run is of the day that is open, or of all that is shown.
   const of = useMemo(() => search.day && dayBounds(search.day, zone), [search.day, zone]) || undefined;
   const step = (by: number) => set({ month: monthAfter(month, span === "year" ? by * 12 : by) }, true);
-  const title = span === "year" ? year : monthName(month, locale, true);
+  const title = span === "year" ? year : monthOfYear(month, locale);
   return (
     <section className="ledger" aria-labelledby="ledger-title">
       <div className="ledger-head">
@@ -108,19 +110,21 @@ export function Ledger({ at, zone, next, search, set }: Props) {
           onDay={(day) => set({ day })}
         />
       )}
-      <Legend />
-      {from && to && <Proof at={at} from={from} to={to} />}
-      <div className="ledger-run">
-        {missed && (
-          <Guarded variant="default" why={why} onClick={() => set({ run: "missed" })}>
-            {t("ledger.runMissed")}
-          </Guarded>
+      <Later>
+        <Legend />
+        {from && to && <Proof at={at} from={from} to={to} />}
+        <div className="ledger-run">
+          {missed && (
+            <Guarded variant="default" why={why} onClick={() => set({ run: "missed" })}>
+              {t("ledger.runMissed")}
+            </Guarded>
+          )}
+          <BackfillButton at={at} {...pastOf(first, plus(after, -1), today)} />
+        </div>
+        {from && to && (
+          <RunFires at={at} zone={zone} run={search.run} {...(of ?? { from, to })} onClose={() => set({ run: undefined }, true)} />
         )}
-        <BackfillButton at={at} {...pastOf(first, plus(after, -1), today)} />
-      </div>
-      {from && to && (
-        <RunFires at={at} zone={zone} run={search.run} {...(of ?? { from, to })} onClose={() => set({ run: undefined }, true)} />
-      )}
+      </Later>
     </section>
   );
 }
@@ -130,9 +134,8 @@ function dayBounds(day: string, zone: string) {
   return from && to ? { from, to } : undefined;
 }
 
-function monthName(month: string, locale: string, withYear = false): string {
-  const at = Date.parse(`${month}-01T00:00:00Z`);
-  return new Intl.DateTimeFormat(locale, { month: "long", year: withYear ? "numeric" : undefined, timeZone: "UTC" }).format(at);
+function monthOfYear(month: string, locale: string): string {
+  return new Intl.DateTimeFormat(locale, { month: "long", year: "numeric", timeZone: "UTC" }).format(Date.parse(`${month}-01T00:00:00Z`));
 }
 
 interface CalendarProps {
@@ -160,15 +163,12 @@ function Calendar({ span, months, shown, today, open, label, onDay }: CalendarPr
     event.preventDefault();
     box.current?.querySelector<HTMLElement>(`[data-day="${plus(day, by)}"]`)?.focus();
   };
-  const names = useMemo(() => {
-    const format = new Intl.DateTimeFormat(locale, { weekday: span === "year" ? "narrow" : "short", timeZone: "UTC" });
-    return Array.from({ length: 7 }, (_, i) => format.format(Date.UTC(2026, 2, 2 + i)));
-  }, [locale, span]);
+  const names = Array.from({ length: 7 }, (_, i) => weekdayWord(i, locale, span === "year"));
   return (
     <div className={`calendar of-${span}`} role="group" aria-label={label} ref={box} onKeyDown={walk}>
       {months.map((month) => (
         <div key={month} className="calendar-month">
-          {span === "year" && <h3>{monthName(month, locale)}</h3>}
+          {span === "year" && <h3>{monthWord(month, locale)}</h3>}
           <div className="calendar-days">
             {names.map((name, i) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: two days may begin with the same letter

@@ -1,9 +1,11 @@
 import type { PlannedFire } from "../api/schedules";
 import type { components } from "../api/schema";
 import { duration, millis } from "../domain/format";
+import { weekday } from "../domain/schedule/days";
 import type { overlaps } from "../domain/schedule/draft";
 import { clockOf, mineOf } from "../domain/schedule/fire";
 import type { Kind } from "../domain/schedule/when";
+import { weekdayWord } from "../domain/spoken";
 import { useSay } from "../i18n";
 import { SkeletonRows } from "../parts/ErrorView";
 import { StateIcon } from "../parts/StateIcon";
@@ -75,7 +77,7 @@ function Line({ f }: { f: Shown }) {
   const { zone } = useSettings();
   const there = clockOf(f.local);
   const { date, time, offset } = there;
-  const day = new Intl.DateTimeFormat(locale, { weekday: "short", timeZone: "UTC" }).format(Date.parse(`${date}T00:00:00Z`));
+  const day = weekdayWord(weekday(date), locale);
   const at = millis(f.at) ?? 0;
   const jitter = (millis(f.due) ?? at) - at;
   const mine = mineOf(there, at, zone);

@@ -1,4 +1,4 @@
-import { Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
+import { Spotlight, type SpotlightActionGroupData, useSpotlight } from "@mantine/spotlight";
 import { useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Search } from "lucide-react";
@@ -12,7 +12,7 @@ import { may } from "../domain/rights";
 import { useSay } from "../i18n";
 import { StateIcon } from "../parts/StateIcon";
 import { useMe } from "./me";
-import { takeKeys } from "./openPalette";
+import { paletteStore, takeKeys } from "./openPalette";
 
 /** maxProjects bounds whose workflows and timers the palette asks for. */
 const maxProjects = 20;
@@ -20,7 +20,7 @@ const maxProjects = 20;
 /** Palette finds pages, workflows, instances, tasks, schedules, timers and actions; what it lists is read when it opens. */
 export function Palette({ onKeys }: { onKeys: () => void }) {
   const { t } = useSay();
-  const [open, setOpen] = useState(false);
+  const { opened: open } = useSpotlight(paletteStore);
   const [text, setText] = useState("");
   useEffect(() => {
     takeKeys((key) => setText((before) => before + key));
@@ -36,12 +36,11 @@ export function Palette({ onKeys }: { onKeys: () => void }) {
   const actions = useActions(shown, flows.list, onKeys);
   return (
     <Spotlight
+      store={paletteStore}
       actions={[pages, flows.group, instances, tasks, ...moments, actions]}
       shortcut={null}
       query={text}
       onQueryChange={setText}
-      onSpotlightOpen={() => setOpen(true)}
-      onSpotlightClose={() => setOpen(false)}
       nothingFound={t("palette.nothing")}
       highlightQuery
       scrollable

@@ -22,6 +22,7 @@ import { duration, offsetOf } from "../domain/format";
 import { type Sentence, useSay } from "../i18n";
 import { useNow } from "../live/clock";
 import { live, useLiveInstances, useLiveStatus } from "../live/live";
+import { Later } from "../parts/Later";
 import { change, useSettings } from "../settings";
 import { KeyList } from "./KeyList";
 import { type Keys, useKeys } from "./keys";
@@ -192,8 +193,10 @@ export function Shell({ me }: { me: Me }) {
         <Outlet />
       </main>
       <Places className="bottom-bar" waiting={waiting} of="bar" />
-      <KeyList opened={keysOpen} onClose={() => setKeysOpen(false)} />
-      <Palette onKeys={() => setKeysOpen(true)} />
+      <Later>
+        <KeyList opened={keysOpen} onClose={() => setKeysOpen(false)} />
+        <Palette onKeys={() => setKeysOpen(true)} />
+      </Later>
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import type { Timer } from "../api/timers";
-import { millis, relative } from "../domain/format";
+import { millis } from "../domain/format";
+import { relative } from "../domain/spoken";
 import { useSay } from "../i18n";
 import { useNow } from "../live/clock";
 import { StateIcon } from "../parts/StateIcon";
@@ -12,6 +13,11 @@ export function Standing({ timer }: { timer: Timer }) {
   return (
     <span className="standing">
       {timer.enabled ? t("timers.on") : <span className="faint">{t("timers.off")}</span>}
+      {!timer.enabled && timer.why && (
+        <span className="timer-why text-failed">
+          <StateIcon state="failed" size={14} /> {t("timers.broke", { why: timer.why })}
+        </span>
+      )}
       {timer.failures > 0 && (
         <span className="state-word text-failed">
           <StateIcon state="failed" size={14} /> {t("timers.failing", { count: timer.failures })}

@@ -2,22 +2,27 @@ import { describe, expect, it } from "vitest";
 import { agreementOf, cellsOf, letterOf, marksOf, rangesOf, sharesOf } from "./slots";
 
 describe("the slots", () => {
-  const view = { members: ["m1", "m2"], owners: [0, 1, -1, 0], preparing: { members: ["m1", "m3"], owners: [0, 1, 0, 1] } };
+  const view = {
+    members: ["m1", "m2"],
+    owners: [0, 1, -1, 0],
+    overloaded: [1, 2],
+    preparing: { members: ["m1", "m3"], owners: [0, 1, 0, 1] },
+  };
 
   it("say whose they are, and whose they are about to be", () => {
     expect(cellsOf(view)).toEqual([
-      { slot: 0, owner: "m1", next: undefined },
-      { slot: 1, owner: "m2", next: "m3" },
-      { slot: 2, owner: undefined, next: "m1" },
-      { slot: 3, owner: "m1", next: "m3" },
+      { slot: 0, owner: "m1", next: undefined, full: false },
+      { slot: 1, owner: "m2", next: "m3", full: true },
+      { slot: 2, owner: undefined, next: "m1", full: false },
+      { slot: 3, owner: "m1", next: "m3", full: false },
     ]);
   });
   it("are summed up by master, nobody's last", () => {
     expect(sharesOf(cellsOf(view))).toEqual([
-      { owner: "m1", slots: [0, 3], leaving: 1, coming: 1 },
-      { owner: "m2", slots: [1], leaving: 1, coming: 0 },
-      { owner: "m3", slots: [], leaving: 0, coming: 2 },
-      { owner: undefined, slots: [2], leaving: 1, coming: 0 },
+      { owner: "m1", slots: [0, 3], leaving: 1, coming: 1, full: 0 },
+      { owner: "m2", slots: [1], leaving: 1, coming: 0, full: 1 },
+      { owner: "m3", slots: [], leaving: 0, coming: 2, full: 0 },
+      { owner: undefined, slots: [2], leaving: 1, coming: 0, full: 0 },
     ]);
   });
   it("are said as ranges", () => {

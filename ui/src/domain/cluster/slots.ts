@@ -4,6 +4,7 @@
 export interface SlotView {
   members: string[];
   owners: number[]; // by place in members; -1: nobody
+  overloaded?: number[]; // slots whose master has no room
   preparing?: { members: string[]; owners: number[] };
 }
 
@@ -12,14 +13,16 @@ export interface Cell {
   slot: number;
   owner: string | undefined;
   next: string | undefined; // set while it moves
+  full: boolean; // its owner has no room for its commands
 }
 
 export function cellsOf(view: SlotView): Cell[] {
+  const full = new Set(view.overloaded);
   return view.owners.map((at, slot) => {
     const owner = at < 0 ? undefined : view.members[at];
     const to = view.preparing?.owners[slot];
     const next = to === undefined || to < 0 ? undefined : view.preparing?.members[to];
-    return { slot, owner, next: next === owner ? undefined : next };
+    return { slot, owner, next: next === owner ? undefined : next, full: owner !== undefined && full.has(slot) };
   });
 }
 
@@ -58,18 +61,20 @@ export interface Share {
   slots: number[];
   leaving: number; // that move to another master
   coming: number;
+  full: number; // for whose commands there is no room
 }
 
 /** sharesOf sums the cells up by master; what nobody has stands last. */
 export function sharesOf(cells: readonly Cell[]): Share[] {
   const shares = new Map<string | undefined, Share>();
   const of = (owner: string | undefined) => {
-    const share = shares.get(owner) ?? { owner, slots: [], leaving: 0, coming: 0 };
+    const share = shares.get(owner) ?? { owner, slots: [], leaving: 0, coming: 0, full: 0 };
     shares.set(owner, share);
     return share;
   };
-  for (const { slot, owner, next } of cells) {
+  for (const { slot, owner, next, full } of cells) {
     of(owner).slots.push(slot);
+    if (full) of(owner).full++;
     if (next === undefined) continue;
     of(owner).leaving++;
     of(next).coming++;

@@ -53,6 +53,35 @@ export function toggled(choice: Choice, key: string): Choice {
   return out;
 }
 
+/** maxWritten is how many characters of an address a choice may take: browsers and proxies take some thousands in all. */
+const maxWritten = 1500;
+
+/** written is a choice as an address holds it, 7:extract,load;8:load, or undefined where it is empty or too long for one. No name has these signs. */
+export function written(choice: Choice): string | undefined {
+  const by = new Map<string, string[]>();
+  let length = 0;
+  for (const key of choice) {
+    const { id, task } = parted(key);
+    const tasks = by.get(id) ?? [];
+    tasks.push(task);
+    by.set(id, tasks);
+    length += task.length + 1;
+    if (length > maxWritten) return undefined;
+  }
+  const text = [...by].map(([id, tasks]) => `${id}:${tasks.join(",")}`).join(";");
+  return text === "" || text.length > maxWritten ? undefined : text;
+}
+
+/** chosenIn reads a choice out of an address; what is none of it is left out. */
+export function chosenIn(text: string | undefined): Choice {
+  const out = new Set<string>();
+  for (const part of (text ?? "").slice(0, maxWritten).split(";")) {
+    const [, id, tasks] = /^([1-9]\d{0,18}):(.+)$/s.exec(part) ?? [];
+    if (id !== undefined) for (const task of (tasks ?? "").split(",")) if (task !== "") out.add(cellKey(id, task));
+  }
+  return out;
+}
+
 /** Chosen is what is chosen of one instance, in the order of the rows. */
 export interface Chosen {
   id: string;
@@ -65,7 +94,7 @@ export function byInstance(grid: Grid, choice: Choice): Chosen[] {
   const by = new Map<string, string[]>();
   for (const key of choice) {
     const { id, task } = parted(key);
-    by.set(id, [...(by.get(id) ?? []), task]);
+    if (rows.has(task)) by.set(id, [...(by.get(id) ?? []), task]);
   }
   return grid.columns
     .filter((c) => by.has(c.id))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { byInstance, cellKey, keyAt, nothing, rectangle, toggled, walked } from "./choice";
+import { byInstance, cellKey, chosenIn, keyAt, nothing, rectangle, toggled, walked, written } from "./choice";
 import { durations, expand, twos } from "./code";
 import { figures, percentile, turns } from "./figures";
 import { type Answer, cellState, joined, lasted } from "./grid";
@@ -129,6 +129,17 @@ describe("figures", () => {
 describe("a choice", () => {
   const grid = joined(undefined, answer([instance(1, "sf."), instance(2, "sfu"), instance(3, "sss")]), "newest");
   const shown = { grid, rows: [0, 1, 2], columns: grid.columns };
+
+  it("is written into an address and read again", () => {
+    const choice = new Set([cellKey("12", "load dim"), cellKey("7", "抽取.v2-a_b"), cellKey("12", "extract")]);
+    expect(written(choice)).toBe("12:load dim,extract;7:抽取.v2-a_b");
+    expect(chosenIn(written(choice))).toEqual(choice);
+    expect(written(nothing)).toBeUndefined();
+    expect(chosenIn(undefined).size).toBe(0);
+    // What a hand has written wrongly is left out, and what is too long for an address stays in the page.
+    expect(chosenIn("x:a;0:a;;9;8:,b,;12:load")).toEqual(new Set([cellKey("8", "b"), cellKey("12", "load")]));
+    expect(written(new Set(Array.from({ length: 200 }, (_, i) => cellKey("1", `a task ${i}`))))).toBeUndefined();
+  });
 
   it("is a rectangle between two corners, without blanks", () => {
     const choice = rectangle(shown, { row: 2, column: 1 }, { row: 1, column: 0 });

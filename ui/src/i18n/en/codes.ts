@@ -9,6 +9,7 @@ export const codes = {
   "code.gone": "it was saved or thrown away by somebody",
   "code.invalid": "{{field}} does not have the wanted form",
   "code.invalid_date": "{{field}} is no date like 2026-03-29",
+  "code.not_an_export": "This is no export of DolphinScheduler 3.x",
   "code.invalid_duration": "{{field}} is no duration like 90s, 10m or 2h",
   "code.invalid_id": "{{field}} is no id",
   "code.invalid_time": "{{field}} is no time like 2026-03-29T02:30:00Z",

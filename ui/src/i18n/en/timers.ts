@@ -13,6 +13,7 @@ export const timers = {
   "timers.standing": "Standing",
   "timers.on": "on",
   "timers.off": "off",
+  "timers.broke": "not planned any more: {{why}}",
   "timers.failing_one": "{{count}} failure in a row",
   "timers.failing_other": "{{count}} failures in a row",
   "timers.since": "since {{when}}",

@@ -10,6 +10,7 @@ export const codes: Record<keyof typeof en, string> = {
   "code.gone": "已被他人保存或丢弃",
   "code.invalid": "{{field}} 的格式不正确",
   "code.invalid_date": "{{field}} 不是形如 2026-03-29 的日期",
+  "code.not_an_export": "这不是 DolphinScheduler 3.x 的导出文件",
   "code.invalid_duration": "{{field}} 不是形如 90s、10m 或 2h 的时长",
   "code.invalid_id": "{{field}} 不是有效的编号",
   "code.invalid_time": "{{field}} 不是形如 2026-03-29T02:30:00Z 的时间",

@@ -14,6 +14,7 @@ export const timers: Record<keyof typeof en, string> = {
   "timers.standing": "状态",
   "timers.on": "启用",
   "timers.off": "停用",
+  "timers.broke": "已无法排定：{{why}}",
   "timers.failing_one": "连续失败 {{count}} 次",
   "timers.failing_other": "连续失败 {{count}} 次",
   "timers.since": "自 {{when}}",

@@ -7,6 +7,7 @@ import { apiBase, type Instance } from "../../api/client";
 import { readInstances } from "../../api/instances";
 import type { InstanceFilter } from "../../api/queries";
 import { useSay } from "../../i18n";
+import { saveAs } from "../../parts/saveAs";
 import type { InstancesSearch } from "../../search";
 import { absolute, asCLI, asCurl } from "./filter";
 import { asCSV } from "./table";
@@ -31,15 +32,6 @@ export async function readAll(
   return { rows: rows.slice(0, maxRows), cut: cursor !== undefined || rows.length > maxRows };
 }
 
-function save(name: string, type: string, text: string) {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
-}
-
 interface Props {
   filter: InstanceFilter;
   search: InstancesSearch;
@@ -55,8 +47,8 @@ export function Export({ filter, search, now }: Props) {
     setRead(0);
     try {
       const { rows, cut } = await readAll(filter, setRead);
-      if (kind === "csv") save("instances.csv", "text/csv;charset=utf-8", asCSV(rows));
-      else save("instances.json", "application/json", `${JSON.stringify(rows, null, 2)}\n`);
+      if (kind === "csv") saveAs("instances.csv", "text/csv;charset=utf-8", asCSV(rows));
+      else saveAs("instances.json", "application/json", `${JSON.stringify(rows, null, 2)}\n`);
       notifications.show({
         message: cut ? t("instances.exportCut", { count: maxRows }) : t("instances.exported", { count: rows.length }),
         autoClose: cut ? false : 3000,

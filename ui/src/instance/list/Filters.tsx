@@ -111,6 +111,13 @@ export function Filters({ search, now, onFilter, onClear }: Props) {
         clearable
         clearButtonProps={clear}
       />
+      <FilterText
+        className="narrow"
+        aria-label={t("instances.worker")}
+        placeholder={t("instances.worker")}
+        value={search.worker ?? ""}
+        onFilter={(worker) => onFilter({ worker })}
+      />
       {search.late && (
         <span className="chip">
           {t("instances.late")}

@@ -32,12 +32,13 @@ export function filterOf(search: InstancesSearch, now: number): InstanceFilter {
     longer: search.longer,
     trigger: search.trigger,
     late: search.late === "1" ? true : undefined,
+    worker: search.worker,
   };
 }
 
 /** narrows says that the filter looks into the rows: counts and histogram then show more than the list. */
 export function narrows(search: InstancesSearch): boolean {
-  return [search.v, search.by, search.param, search.longer, search.trigger, search.late].some((x) => x !== undefined);
+  return [search.v, search.by, search.param, search.longer, search.trigger, search.late, search.worker].some((x) => x !== undefined);
 }
 
 /** absolute is the same view with fixed times, for a link that shows the same rows tomorrow. */

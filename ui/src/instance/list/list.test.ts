@@ -19,6 +19,8 @@ describe("the filter", () => {
     expect(filterOf({ workflow: "w", v: "3" }, now)).toMatchObject({ workflow: undefined, version: 3 });
     expect(narrows({ st: "failed" })).toBe(false);
     expect(narrows({ param: "day=7" })).toBe(true);
+    expect(narrows({ worker: "w1" })).toBe(true);
+    expect(filterOf({ worker: "w1" }, now).worker).toBe("w1");
   });
   it("makes a link whose times stand still", () => {
     expect(absolute({ st: "failed", span: "1h" }, now)).toEqual({
