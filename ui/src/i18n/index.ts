@@ -1,3 +1,4 @@
+import i18next from "i18next";
 import { useSyncExternalStore } from "react";
 import { en, type Key } from "./en";
 
@@ -28,14 +29,30 @@ interface Voice {
   locale: Language;
 }
 
-/** sayer says the sentences of a language: by their count, which Chinese does not tell apart, and with values in their holes. */
+/**
+ * sayer says the sentences of a language: by their count, which Chinese does not tell apart, and with values in their holes. One
+ * without values is looked up once: a screen of a graph says the same few words a hundred times.
+ */
 export function sayer(sentences: Readonly<Record<string, string>>, language: Language): Say {
+  const library = i18next.createInstance();
+  void library.init({
+    lng: language,
+    initAsync: false,
+    keySeparator: false,
+    nsSeparator: false,
+    interpolation: { escapeValue: false }, // React escapes
+    resources: { [language]: { translation: sentences } },
+  });
+  const fixed = library.getFixedT(language);
+  const plain = new Map<Sentence, string>();
   return (key, values) => {
-    if (!values) return sentences[key] ?? key;
-    const one = values.count === 1 && language === "en";
-    const counted = typeof values.count === "number" ? sentences[`${key}_${one ? "one" : "other"}`] : undefined;
-    const text = counted ?? sentences[key] ?? key;
-    return text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => String(values[name] ?? ""));
+    if (values) return fixed(key, values);
+    let said = plain.get(key);
+    if (said === undefined) {
+      said = fixed(key);
+      plain.set(key, said);
+    }
+    return said;
   };
 }
 
@@ -47,7 +64,10 @@ function watch(changed: () => void): () => void {
   return () => watchers.delete(changed);
 }
 
-/** useSay gives the translator; a key that no language has does not compile. It is one object for all the page. */
+/**
+ * useSay gives the translator; a key that no language has does not compile. It is one object for all the
+ * page: hundreds of nodes ask for it, and a library's hook makes each of them one of its own.
+ */
 export function useSay(): Voice {
   return useSyncExternalStore(watch, spoken);
 }
