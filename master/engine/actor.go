@@ -26,6 +26,8 @@ type actor struct {
 	controls map[int64]struct{}
 	asking   *sql.Entry // what it asks for a place with; nil where it needs none. It never changes
 	entering bool       // the answer to that has yet to come
+	// hearing are the control rows of ended children that it was loaded with, while these are read.
+	hearing map[int64]struct{}
 	// places are the tasks that have their places of a task group, asks the questions of those that wait for them.
 	places   map[int]bool
 	asks     map[int]int64

@@ -68,6 +68,12 @@ func (e *Engine) insert(a *actor, begin bool, controls []sql.ControlRow, tally *
 	}
 	mails, ends := a.received(controls)
 	first = append(first, mails...)
+	if len(ends) > 0 {
+		a.hearing = make(map[int64]struct{}, len(ends))
+		for i := range ends {
+			a.hearing[ends[i].control] = struct{}{}
+		}
+	}
 	a.mail, a.phase = first, queued
 	e.mu.Lock()
 	// A claim raises the epoch, so an actor of the same epoch is this very instance, read twice. One of

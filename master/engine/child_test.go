@@ -274,6 +274,36 @@ func TestAPausedParentHearsOfItsChildsEnd(t *testing.T) {
 	f.nothingLeft()
 }
 
+// What calls a parent back that rests is read by another goroutine than the one that steps it, and may come after its first commit.
+func TestAParentThatIsCalledBackStaysUntilItHasHeard(t *testing.T) {
+	t.Parallel()
+	f := newFamily(t, child)
+	up, down := f.begin()
+	f.wish(up, dag.VerbPause)
+	f.report(dag.AttemptSuccess, nil)
+	f.want(down, dag.InstanceSuccess)
+	commands, _, err := f.store.Commands(t.Context(), nil, 100, sql.CommandCursor{})
+	f.must(err)
+	if len(commands) != 1 || commands[0].InstanceID != up {
+		t.Fatalf("commands %v, want one for the parent", commands)
+	}
+	claimed, err := f.store.Claim(t.Context(), []sql.Claim{{Command: commands[0], Owner: f.other.Owner}})
+	f.must(err)
+	f.other.Admit(claimed)
+	for f.other.StepOne() {
+		f.other.CommitOnce(t.Context())
+	}
+	if !f.other.Has(up) {
+		t.Fatal("it has gone without what it was called for")
+	}
+	f.rest()
+	f.want(up, dag.InstancePaused)
+	if got := f.task(up, "a").State; got != dag.TaskSuccess {
+		t.Errorf("after the child, its task is %s", got)
+	}
+	f.nothingLeft()
+}
+
 func TestAnEvictedParentComesBackForItsChild(t *testing.T) {
 	t.Parallel()
 	f := newFamily(t, child)

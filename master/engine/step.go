@@ -126,6 +126,9 @@ func (e *Engine) step(a *actor, mails []mail) *commit {
 			turn.fx.Add(a.given(m))
 			continue
 		}
+		if ended, ok := m.input.(dag.ChildEnded); ok {
+			delete(a.hearing, ended.ID)
+		}
 		_ = failpoint.Hit("succ.eval.before")
 		fx := a.in.Step(m.input, now)
 		_ = failpoint.Hit("succ.eval.after")
@@ -186,8 +189,10 @@ func (e *Engine) place(a *actor, turn *commit) {
 		}
 	}
 	// What is over, or rests, gives up its owner; judged by the state at the end of the turn, since
-	// a wish that came with it may have opened the next round.
-	if turn.release = a.in.State.Final() || a.in.State == dag.InstancePaused || a.in.State == dag.InstanceSerialWait && !a.entering; turn.release {
+	// a wish that came with it may have opened the next round. Not before it has heard of all the children that have
+	// told it of their ends: it would be called back for those, again and again.
+	rests := a.in.State.Final() || a.in.State == dag.InstancePaused || a.in.State == dag.InstanceSerialWait && !a.entering
+	if turn.release = rests && len(a.hearing) == 0; turn.release {
 		turn.fx.Changed = true
 	}
 }
