@@ -54,6 +54,23 @@ func anInstanceIsClaimedByTheCommitThatBeginsIt(t *testing.T, b *bench) {
 	}
 }
 
+func aWishComesWithTheInstanceThatBegins(t *testing.T, b *bench) {
+	with, without := b.begin(), b.begin()
+	c, err := b.AddControl(b.ctx, sql.ControlRow{InstanceID: with, Verb: dag.VerbStop, By: "ann"})
+	b.must(err)
+	list, err := b.Unbegun(b.ctx, "m1:a", []int64{with, without})
+	b.must(err)
+	wishes := map[int64][]int64{}
+	for _, in := range list {
+		for _, control := range in.Controls {
+			wishes[in.Instance.ID] = append(wishes[in.Instance.ID], control.ID)
+		}
+	}
+	if len(list) != 2 || len(wishes) != 1 || len(wishes[with]) != 1 || wishes[with][0] != c.ID {
+		t.Errorf("%d instances with the wishes %v, want the wish %d about %d alone", len(list), wishes, c.ID, with)
+	}
+}
+
 func whatIsNotAsItWasReadDoesNotBegin(t *testing.T, b *bench) {
 	claimed, gone, retaken := b.begin(), b.begin(), b.begin()
 	late := b.unbegun(b.Store, "m2:b", 1, claimed, gone, retaken)
@@ -128,5 +145,23 @@ func eachInstanceBeginsOnce(t *testing.T, b *bench) {
 		if in.Owner != won[id] || in.OwnerEpoch != 1 {
 			t.Errorf("instance %d has owner %q and epoch %d, want %q and 1", id, in.Owner, in.OwnerEpoch, won[id])
 		}
+	}
+}
+
+func aWorkflowIsFoundByItsNames(t *testing.T, b *bench) {
+	p, w, err := b.WorkflowNamed(b.ctx, "sales", "DAILY")
+	b.must(err)
+	if p != b.project || w.ID != b.workflow.ID || w.Name != "Daily" {
+		t.Errorf("found %+v of %+v, want %q of %+v", w, p, "Daily", b.project)
+	}
+	if p, _, err := b.WorkflowNamed(b.ctx, "Sales", "Weekly"); !errors.Is(err, sql.ErrNotFound) || p.ID != b.project.ID {
+		t.Errorf("a workflow that is not there: project %d, %v; want the project beside ErrNotFound", p.ID, err)
+	}
+	if p, _, err := b.WorkflowNamed(b.ctx, "Purchase", "Daily"); !errors.Is(err, sql.ErrNotFound) || p.ID != 0 {
+		t.Errorf("a project that is not there: project %d, %v", p.ID, err)
+	}
+	b.must(b.DeleteWorkflow(b.ctx, b.workflow.ID))
+	if p, _, err := b.WorkflowNamed(b.ctx, "Sales", "Daily"); !errors.Is(err, sql.ErrNotFound) || p.ID != b.project.ID {
+		t.Errorf("a deleted workflow: project %d, %v; want the project beside ErrNotFound", p.ID, err)
 	}
 }

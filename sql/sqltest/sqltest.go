@@ -47,6 +47,8 @@ var cases = []struct {
 	{"OldIdempotencyKeysAreSweptInSmallBatches", oldKeysAreSwept},
 	{"EachCommandHasOneClaimant", eachCommandHasOneClaimant},
 	{"AnInstanceIsClaimedByTheCommitThatBeginsIt", anInstanceIsClaimedByTheCommitThatBeginsIt},
+	{"AWishComesWithTheInstanceThatBegins", aWishComesWithTheInstanceThatBegins},
+	{"AWorkflowIsFoundByItsNames", aWorkflowIsFoundByItsNames},
 	{"WhatIsNotAsItWasReadDoesNotBegin", whatIsNotAsItWasReadDoesNotBegin},
 	{"EachInstanceBeginsOnce", eachInstanceBeginsOnce},
 	{"CommandsComeBySlotAndPriority", commandsComeBySlotAndPriority},
