@@ -20,9 +20,9 @@ const (
 	// lowWaiting instances of the lowest priority wait for slots when the starts of the highest come, lowLeft of which must be
 	// left after them: else there was no overload.
 	lowWaiting, lowLeft = 16_000, 1000
-	// lowCall is how long each holds its slot, of which there are lowSlots on each of two workers: a slot becomes free every four
-	// milliseconds, and the machine is not busy with them.
-	lowCall  = 500 * time.Millisecond
+	// lowEvery is how often one of them gives its slot back, of which there are lowSlots on each of two workers: the machine is not
+	// busy with them. Tasks that each last as long would give them back in bursts, since all began together.
+	lowEvery = 2 * time.Millisecond
 	lowSlots = 64
 )
 
@@ -68,20 +68,26 @@ func overtaken(ctx context.Context, s *site.Site) (figures.Row, error) {
 	}, err
 }
 
-// dawdle serves calls that each last for lowCall, but those of /at-once.
+// dawdle serves calls of which one is let go each lowEvery, who came first before the others; those of /at-once do not wait.
 func dawdle(ctx context.Context) (url string, stop func() error, err error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, fmt.Errorf("listen for tasks: %w", err)
 	}
+	turn := time.NewTicker(lowEvery)
 	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/at-once" {
-			_ = crowd.Pause(r.Context(), lowCall)
+		if r.URL.Path == "/at-once" {
+			return
+		}
+		select {
+		case <-turn.C:
+		case <-r.Context().Done():
 		}
 	})}
 	var serving errgroup.Group
 	serving.Go(func() error { return server.Serve(listener) })
 	return "http://" + listener.Addr().String(), func() error {
+		turn.Stop()
 		err := server.Close()
 		if e := serving.Wait(); !errors.Is(e, http.ErrServerClosed) {
 			err = errors.Join(err, e)
