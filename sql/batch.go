@@ -43,6 +43,7 @@ type batch struct {
 	tx      transaction
 	ops     []*operation
 	writeID int64 // marks the rows, so that an unknown commit can be looked up
+	seen    bool  // it is one commit, of a row that is taken to be as its owner has left it
 
 	freeID, endID int64 // reserved for resume commands, controls and the audit
 	slots         int64
@@ -113,6 +114,11 @@ func (b *batch) write(ctx context.Context) error {
 // lock locks the rows of all instances that the batch names, in id order, and reads who owns them; then those of the
 // commands that it claims.
 func (b *batch) lock(ctx context.Context) error {
+	if b.seen {
+		t := b.ops[0].commit
+		b.locked = map[int64]lockedRow{t.Instance.ID: t.Seen.row}
+		return nil
+	}
 	var ids []int64
 	for _, o := range b.ops {
 		switch {
@@ -131,7 +137,7 @@ func (b *batch) lock(ctx context.Context) error {
 	ids = slices.Compact(ids)
 	b.locked = make(map[int64]lockedRow, len(ids))
 	questions := chunked(ids, func(n int) string {
-		return `SELECT id, owner, owner_epoch, state, seq, write_id, workflow_id, listened, parent_task, parent_attempt FROM workflow_instance
+		return `SELECT id, owner, owner_epoch, state, seq, write_id, workflow_id, listened, parent_task, parent_attempt FROM workflow_instance` + b.s.dial.byPrimary() + `
 			WHERE id IN (` + marks(n) + `) ORDER BY id` + b.s.dial.forUpdate()
 	}, func(scan func(...any) error) error {
 		var id int64

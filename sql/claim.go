@@ -55,7 +55,7 @@ func (b *batch) claims(ctx context.Context) error {
 			o.claimed = append(o.claimed, ownership{c.Command.InstanceID, in.epoch, c.Owner})
 		}
 	}
-	if err := b.execIDs(ctx, `DELETE FROM command WHERE id IN (%s)`, taken); err != nil {
+	if err := b.execIDs(ctx, b.s.dial.deleteFrom("command")+` WHERE id IN (%s)`, taken); err != nil {
 		return fmt.Errorf("delete commands: %w", err)
 	}
 	for by, ids := range won {
@@ -97,7 +97,7 @@ func (b *batch) commandsThere() []question {
 	}
 	b.there = make(map[int64]int64, len(ids))
 	return chunked(ids, func(n int) string {
-		return `SELECT id, instance_id FROM command WHERE id IN (` + marks(n) + `)` + b.s.dial.forUpdate()
+		return `SELECT id, instance_id FROM command` + b.s.dial.byPrimary() + ` WHERE id IN (` + marks(n) + `)` + b.s.dial.forUpdate()
 	}, func(scan func(...any) error) error {
 		var id, instance int64
 		err := scan(&id, &instance)

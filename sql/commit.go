@@ -206,7 +206,11 @@ func (b *batch) updateInstances(ctx context.Context, ops []*operation) error {
 		case turn:
 			args = &turns
 		}
-		*args = append(*args, in.ID, o.commit.Epoch, string(in.Reason), int64(in.Round), int64(0), in.Seq, b.writeID,
+		*args = append(*args, in.ID, o.commit.Epoch)
+		if b.seen {
+			*args = append(*args, row.owner, row.seq, row.mark, int64(0))
+		}
+		*args = append(*args, string(in.Reason), int64(in.Round), int64(0), in.Seq, b.writeID,
 			int64(in.StartedAt), int64(in.FinishedAt), int64(in.Deadline))
 		if turn {
 			owner := row.owner
@@ -219,10 +223,14 @@ func (b *batch) updateInstances(ctx context.Context, ops []*operation) error {
 			*args = append(*args, o.commit.Claim.LayoutEpoch)
 		}
 	}
+	turn, step := instanceTurn, instanceStep
+	if b.seen {
+		turn, step = instanceTurnSeen, instanceStepSeen
+	}
 	for _, u := range []struct {
 		t    *table
 		args []any
-	}{{instanceBegin, begins}, {instanceTurn, turns}, {instanceStep, steps}} {
+	}{{instanceBegin, begins}, {turn, turns}, {step, steps}} {
 		if err := b.updates(ctx, u.t, u.args, true); err != nil {
 			return fmt.Errorf("update instances: %w", err)
 		}

@@ -236,6 +236,15 @@ func (d *dialect) byPrimary() string {
 	return ""
 }
 
+// deleteFrom begins a DELETE of rows that are looked for by primary key. MySQL and MariaDB read a small table whole instead, and lock
+// all of it: starts then wait for the claims, and 64 callers start a tenth less.
+func (d *dialect) deleteFrom(table string) string {
+	if d.mysql {
+		return "DELETE " + table + " FROM " + table + d.byPrimary()
+	}
+	return "DELETE FROM " + table
+}
+
 // along follows a table that is to be read in the order of an index. MariaDB reads and sorts all of a queue whose rows come
 // and go, since its figures of it are of another moment: 3 ms with 6,000 commands.
 func (d *dialect) along(index string) string {

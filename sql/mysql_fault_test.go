@@ -27,6 +27,7 @@ type proxy struct {
 	cutAt    atomic.Value // string: cut after, or before, a statement of this text; "" for never
 	before   atomic.Bool  // the statement that cuts is not passed on
 	cuts     atomic.Int32
+	passed   chan struct{}          // hears of each statement that cut, and was passed on and done
 	trips    atomic.Int32           // packets from the store, each of which waits for its answer
 	late     atomic.Pointer[func()] // what the statement that cuts waits for on its way to the server
 
@@ -40,7 +41,7 @@ func newProxy(t *testing.T, server string) *proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proxy{listener: l, server: server, conns: map[net.Conn]bool{}}
+	p := &proxy{listener: l, server: server, conns: map[net.Conn]bool{}, passed: make(chan struct{}, 100)}
 	p.cutAt.Store("")
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -86,9 +87,12 @@ func (p *proxy) serve(client net.Conn) {
 	}
 	defer server.Close()
 	p.keep(server)
+	over := make(chan struct{})
 	go func() {
+		defer close(over)
 		_, _ = io.Copy(client, server)
 		_ = client.Close()
+		_, _ = io.Copy(io.Discard, server)
 	}()
 	buf := make([]byte, 1<<16)
 	for {
@@ -107,7 +111,9 @@ func (p *proxy) serve(client net.Conn) {
 			}
 			if !p.before.Load() {
 				_, _ = server.Write(buf[:n])
-				_, _ = server.Read(buf) // so that the server has done it
+				_ = server.(*net.TCPConn).CloseWrite()
+				<-over // the server has done it, and has found nobody
+				p.passed <- struct{}{}
 			}
 			return
 		}
@@ -210,18 +216,137 @@ func TestACommitWhoseAnswerIsLostIsLookedUp(t *testing.T) {
 	}
 }
 
-func TestALoneCommitTakesTwoTrips(t *testing.T) {
+// follow commits a step that knows what the last one has left, and returns what it leaves itself.
+func follow(t *testing.T, s *sql.Store, in *dag.Instance, seen *sql.Seen) *sql.Seen {
+	t.Helper()
+	step := benchStep(in)
+	step.Seen = seen
+	list := []sql.Transition{step}
+	if err := s.Commit(t.Context(), list)[0]; err != nil {
+		t.Errorf("commit: %v", err)
+	}
+	return list[0].Seen
+}
+
+func TestALoneCommitTakesFewTrips(t *testing.T) {
 	t.Parallel()
 	p, s, in := faultyStore(t)
-	if err := commit(s, in); err != nil { // the first one connects
+	follow(t, s, in, nil) // the first one connects
+	var seen *sql.Seen
+	for _, c := range []struct {
+		what  string
+		trips int32
+	}{{"one that locks and one that writes", 2}, {"one, since its owner has written the row last", 1}, {"one again", 1}} {
+		before := p.trips.Load()
+		seen = follow(t, s, in, seen)
+		if n := p.trips.Load() - before; n != c.trips {
+			t.Errorf("%d trips, want %s", n, c.what)
+		}
+	}
+}
+
+// A server that gets a commit when its client has long given it up finds that the row is another than that commit has seen.
+func TestACommitThatNobodyWaitsForAnyMoreIsRefused(t *testing.T) {
+	t.Parallel()
+	p, s, in := faultyStore(t)
+	for _, first := range []bool{true, false} {
+		seen := follow(t, s, in, nil)
+		again := make(chan struct{})
+		hold := func() {
+			if !first {
+				<-again
+			}
+		}
+		p.late.Store(&hold)
+		p.cutAt.Store("COMMIT")
+		lost := benchStep(in)
+		lost.Seen, lost.Effects.Events = seen, nil // no event of its own stands against it
+		in.Seq--
+		list := []sql.Transition{lost}
+		if err := s.Commit(t.Context(), list)[0]; err != nil {
+			t.Errorf("commit again: %v", err)
+		}
+		p.late.Store(nil)
+		seen = list[0].Seen
+		for range 3 {
+			seen = follow(t, s, in, seen)
+		}
+		close(again)
+		<-p.passed
+		events, err := s.Events(t.Context(), in.ID, 0, 0)
+		if err != nil || int64(len(events)) != in.Seq {
+			t.Errorf("the lost one comes first %v: %d events, %v; want %d", first, len(events), err, in.Seq)
+		}
+		if row, err := s.Instance(t.Context(), in.ID); err != nil || row.Seq != in.Seq {
+			t.Errorf("the lost one comes first %v: row at %d, %v; want %d", first, row.Seq, err, in.Seq)
+		}
+	}
+}
+
+func TestACommitAsksWhereItsRowIsNotAsItWasSeen(t *testing.T) {
+	t.Parallel()
+	dsn := newMySQL(t, t.Name())
+	_, s, in := proxiedStore(t, dsn)
+	db, err := stdsql.Open("mysql", strings.TrimPrefix(dsn, "mysql:"))
+	if err != nil {
 		t.Fatal(err)
 	}
-	before := p.trips.Load()
-	if err := commit(s, in); err != nil {
+	defer db.Close()
+	seen := follow(t, s, in, nil)
+	for _, change := range []string{"write_id = write_id + 1", "listened = 1 - listened", "seq = seq + 1"} {
+		if _, err := db.ExecContext(t.Context(), "UPDATE workflow_instance SET "+change); err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(change, "seq") {
+			in.Seq++
+		}
+		seen = follow(t, s, in, seen)
+	}
+	for _, change := range []string{"owner_epoch = owner_epoch + 1", "owner = ''"} {
+		if _, err := db.ExecContext(t.Context(), "UPDATE workflow_instance SET "+change); err != nil {
+			t.Fatal(err)
+		}
+		step := benchStep(in)
+		step.Seen = seen
+		if err := s.Commit(t.Context(), []sql.Transition{step})[0]; !errors.Is(err, sql.ErrNotOwner) {
+			t.Errorf("after %s: %v, want that it has another owner", change, err)
+		}
+	}
+}
+
+// Who claims one command locks no other: starts and claims would wait for each other's disk.
+func TestAClaimLeavesTheQueueOpen(t *testing.T) {
+	t.Parallel()
+	dsn := newMySQL(t, t.Name())
+	p, s, in := proxiedStore(t, dsn)
+	row, err := s.Instance(t.Context(), in.ID)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if n := p.trips.Load() - before; n != 2 {
-		t.Errorf("%d trips, want one that locks and one that writes", n)
+	start := sql.Start{WorkflowID: row.WorkflowID, ProjectID: row.ProjectID, Version: 1}
+	var claims []sql.Claim
+	for range 40 { // of a few rows out of many, any server takes the index
+		id, _, err := s.Start(t.Context(), start)
+		if err != nil {
+			t.Fatal(err)
+		}
+		claims = append(claims, sql.Claim{Command: sql.Command{ID: id, InstanceID: id}, Owner: "m:1"})
+	}
+	claims = claims[:30]
+	started := make(chan error, 1)
+	other := openStore(t, sql.Config{DSN: dsn})
+	hold := func() {
+		// The claim's locks are taken, and its COMMIT waits here.
+		_, _, err := other.Start(context.Background(), start)
+		started <- err
+	}
+	p.late.Store(&hold)
+	p.cutAt.Store("COMMIT")
+	if got, err := s.Claim(t.Context(), claims); err != nil || len(got) != len(claims) {
+		t.Errorf("claimed %d: %v", len(got), err)
+	}
+	if err := <-started; err != nil {
+		t.Errorf("a start beside a claim: %v", err)
 	}
 }
 

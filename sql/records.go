@@ -239,6 +239,9 @@ type Transition struct {
 	Claim   *Claim
 	Mark    int64
 	Effects *dag.Effects
+	// Seen is what the instance's last Commit of this epoch has left behind, nil where nobody knows. Commit replaces it by what
+	// it leaves itself.
+	Seen *Seen
 	// Release clears the owner: the instance is final, or rests.
 	Release bool
 	// Woke is set by Commit where its transaction made commands that any master may take.

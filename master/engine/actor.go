@@ -34,11 +34,12 @@ type actor struct {
 	recalled map[int]bool // ready tasks that have asked for what is kept; true: there was nothing
 	// beginning is set until its first commit where that commit claims it.
 	beginning *beginning
-	restored  bool    // actions still due must be asked for before the first mail
-	woken     bool    // it had been evicted: nothing is to be written only because it is back
-	done      *commit // what the last commit gave, to be followed up by the next stepper
-	turn      *commit // the turn that is being stepped, until it is on its way
-	taken     []mail  // the mail of that turn which is not stepped yet
+	seen      *sql.Seen // what its last commit has left in its row, for the next one
+	restored  bool      // actions still due must be asked for before the first mail
+	woken     bool      // it had been evicted: nothing is to be written only because it is back
+	done      *commit   // what the last commit gave, to be followed up by the next stepper
+	turn      *commit   // the turn that is being stepped, until it is on its way
+	taken     []mail    // the mail of that turn which is not stepped yet
 
 	mu     sync.Mutex // guards what follows
 	phase  phase

@@ -109,7 +109,7 @@ func (e *Engine) CommitOnce(ctx context.Context) (turns int, away bool) {
 			Instance: t.actor.in, Plan: t.actor.plan, Epoch: t.actor.epoch,
 			Effects: &t.fx, Release: t.release, At: t.at, Grace: e.KillGrace,
 			Parent: t.actor.parent, By: instanceName(t.actor.in.ID),
-			Backfill: t.actor.backfill,
+			Backfill: t.actor.backfill, Seen: t.actor.seen,
 		}
 		if b := t.actor.beginning; b != nil {
 			next[i].Claim, next[i].Mark = &b.claim, b.mark
@@ -118,6 +118,7 @@ func (e *Engine) CommitOnce(ctx context.Context) (turns int, away bool) {
 	woke, given := false, false
 	for i, err := range e.Store.Commit(ctx, next) {
 		settled = i + 1
+		batch[i].actor.seen = next[i].Seen
 		if err == nil {
 			e.groups.pace(next[i].Next)
 		}
