@@ -234,7 +234,6 @@ func (c *Core) begin(a *attempt, d *rpc.Dispatch) {
 		c.enter(a)
 		a.call, a.until = call, c.book.Until(a.owner)
 		c.callers = append(c.callers, func() { c.calls.Start(a.mark, a.id, d, call) })
-		c.report(a.mark, &rpc.Report{Attempt: a.id, State: "running", StartedAt: a.startedAt}, a.owner)
 	}
 }
 
@@ -354,6 +353,14 @@ func (c *Core) kill(a *attempt, stop *runner.Stop) {
 // CallOutput takes what a call writes: the runner keeps all output.
 func (c *Core) CallOutput(attempt *rpc.AttemptID, data []byte) {
 	c.toRun.Outputs = append(c.toRun.Outputs, &runner.Output{Attempt: toRunner(attempt, 0), Data: data})
+}
+
+// CallLasts takes that a call has been under way for a while, so that its master is to hear of its start.
+func (c *Core) CallLasts(mark string) {
+	c.look()
+	if a := c.attempts[mark]; a != nil && a.told == 0 {
+		c.report(mark, &rpc.Report{Attempt: a.id, State: "running", StartedAt: a.startedAt}, a.owner)
+	}
 }
 
 // CallDone takes the end of a call; written is what it has written, tail the end of that.

@@ -41,8 +41,8 @@ type Link interface {
 // Runner takes orders for processes as Core uses it. An order is lost where the connection ends. It is compared by identity.
 type Runner interface{ Send(o *runner.Order) }
 
-// Calls runs the attempts that need no process. Start comes after their beginning is on disk; the end is told
-// by Core.CallDone, once. Cancel may come for one that is over.
+// Calls runs the attempts that need no process. Start comes after their beginning is on disk; of one that takes a while
+// Core.CallLasts is told, and its end by Core.CallDone, once. Cancel may come for one that is over.
 type Calls interface {
 	Start(mark string, attempt *rpc.AttemptID, d *rpc.Dispatch, call task.Call)
 	Cancel(mark string)

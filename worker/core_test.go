@@ -15,6 +15,7 @@ import (
 	"github.com/porpoise/porpoise/worker/journal"
 	"github.com/porpoise/porpoise/worker/lease"
 	"github.com/porpoise/porpoise/worker/runner"
+	"github.com/porpoise/porpoise/worker/task"
 )
 
 // bench is a Core with everything around it in the test's hands.
@@ -26,6 +27,7 @@ type bench struct {
 	renewed time.Time
 	free    float64
 	orders  []*runner.Order
+	calls   []string // the marks of those that were started
 	disk    memory
 	trace   strings.Builder
 }
@@ -49,6 +51,12 @@ func (b *bench) Send(o *runner.Order) {
 	b.orders = append(b.orders, o)
 	fmt.Fprintln(&b.trace, "runner", prototext.MarshalOptions{}.Format(o))
 }
+
+// Start and Cancel are those of calls that are under way until the test says otherwise.
+func (b *bench) Start(mark string, _ *rpc.AttemptID, _ *rpc.Dispatch, _ task.Call) {
+	b.calls = append(b.calls, mark)
+}
+func (b *bench) Cancel(string) {}
 
 func (b *bench) LastRenewed() time.Time { return b.renewed }
 
@@ -98,7 +106,7 @@ func newBench(t testing.TB, change func(*Config)) *bench {
 	if change != nil {
 		change(&cfg)
 	}
-	core, err := NewCore(cfg, Parts{Disk: func(func(byte, []byte) error) (Disk, error) { return &b.disk, nil }})
+	core, err := NewCore(cfg, Parts{Calls: b, Disk: func(func(byte, []byte) error) (Disk, error) { return &b.disk, nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,6 +343,40 @@ func TestAJumpOfTheWallClockChangesNothing(t *testing.T) {
 }
 
 // Requirement F63: under 5 % of free disk no work is asked for, over 10 % again.
+func TestACallThatIsSoonOverIsToldOnce(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		what  string
+		lasts bool
+		told  []string
+	}{{"a call that is soon over", false, []string{"success"}}, {"one that takes a while", true, []string{"running", "success"}}} {
+		b := newBench(t, nil)
+		w := b.link("m1")
+		b.core.Message(w, &rpc.MasterMessage{Dispatches: []*rpc.Dispatch{{
+			Attempt: &rpc.AttemptID{InstanceId: 1, Number: 1, Token: "t1"}, OwnerEpoch: 1, Type: "http", Spec: []byte(`{"url":"http://a"}`), TaskName: "a",
+		}}})
+		b.core.Flush()
+		if len(b.calls) != 1 {
+			t.Fatalf("%s: %d calls began", c.what, len(b.calls))
+		}
+		if c.lasts {
+			b.core.CallLasts(b.calls[0])
+			b.core.Flush()
+		}
+		b.core.CallDone(b.calls[0], task.Result{}, 0, nil)
+		b.core.Flush()
+		var told []string
+		for _, m := range w.sent {
+			for _, r := range m.Reports {
+				told = append(told, r.State)
+			}
+		}
+		if !slices.Equal(told, c.told) {
+			t.Errorf("%s: told as %v, want %v", c.what, told, c.told)
+		}
+	}
+}
+
 func TestANearlyFullDiskTakesNoWork(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
