@@ -15,7 +15,7 @@ type Retention struct {
 
 // retireShare is the part of the time, one in so many, in which old instances are deleted: nobody waits for that,
 // and everybody waits for the database.
-const retireShare = 5
+const retireShare = 8
 
 // retire deletes the instances, and the fires of schedules that have too many, that need not be kept any more, batch by batch, until none is left. It is the work of the master that has
 // the first slot, which saves the others from trying the same; two at once do no harm.

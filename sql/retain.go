@@ -11,10 +11,11 @@ import (
 )
 
 const (
-	// maxRetired bounds the instances that one transaction deletes: a row each.
-	maxRetired = 128
+	// maxRetired bounds the instances that one transaction deletes: a row each. Whoever comes meanwhile waits for it: with 128, and
+	// 2,048 rows of the others, a start's p99 rose to 1.8 times.
+	maxRetired = 32
 	// maxRestRows bounds, about, the rows of tasks, attempts and events that one transaction deletes.
-	maxRestRows = 2048
+	maxRestRows = 512
 )
 
 var retiredUpsert = &table{name: "retired", cols: []string{"workflow_id", "up_to"}}

@@ -68,8 +68,7 @@ func (m *measure) retire(ctx context.Context, s *site.Site, db *stdsql.DB) error
 	if _, err := c.Lives(ctx, warmLives, liveEvery); err != nil {
 		return err
 	}
-	progress("%d starts beside them", m.lives)
-	alone, err := c.Lives(ctx, m.lives, liveEvery)
+	alone, err := m.series(ctx, c, "beside them")
 	if err != nil {
 		return err
 	}
@@ -97,12 +96,11 @@ func (m *measure) retire(ctx context.Context, s *site.Site, db *stdsql.DB) error
 	if _, err := c.Lives(ctx, warmLives, liveEvery); err != nil {
 		return err
 	}
-	progress("%d starts while they are deleted", m.lives)
 	began := time.Now()
 	if begun, err = left(); err != nil {
 		return err
 	}
-	with, err := c.Lives(ctx, m.lives, liveEvery)
+	with, err := m.series(ctx, c, "while they are deleted")
 	if err != nil {
 		return err
 	}
@@ -114,7 +112,7 @@ func (m *measure) retire(ctx context.Context, s *site.Site, db *stdsql.DB) error
 		return fmt.Errorf("of %d old instances %d were left before and %d after the starts: they are not measured beside a deletion", m.old, begun, now)
 	}
 	m.add(fair(fmt.Sprintf("start to end of one noop, p50 / p99, one start each %s, while %d old instances are deleted (%.0f a second meanwhile)", liveEvery, m.old,
-		float64(begun-now)/time.Since(began).Seconds()), [][]time.Duration{alone}, [][]time.Duration{with}, retentionBar),
+		float64(begun-now)/time.Since(began).Seconds()), alone, with, retentionBar),
 		figures.Row{What: "old instances that were left after it", Ours: fmt.Sprint(now), Value: float64(now)})
 	return nil
 }
