@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// turnsPerCore is how many requests that read many rows are let through at once, for each processor of this process, and
-	// leastTurns where it has few. A database on the same machine, or of the same size, is busy with as many: with eight readers
-	// on two processors a start took 106 ms at the median instead of 5.
-	turnsPerCore, leastTurns = 2, 4
+	// moreTurns is how many more requests that read many rows are let through at once than this process has processors: one user
+	// alone keeps at most half of these busy. A database on the same machine, or of the same size, is busy with as many: with eight
+	// readers on two processors a start took 106 ms at the median instead of 5, and 7 with four turns.
+	moreTurns = 1
 	// maxInLine bounds those that wait for their turn.
 	maxInLine = 1000
 )
@@ -35,7 +35,7 @@ type inLine struct {
 }
 
 func newTurns() *turns {
-	return &turns{most: max(turnsPerCore*runtime.GOMAXPROCS(0), leastTurns), of: map[int64]int{}}
+	return &turns{most: runtime.GOMAXPROCS(0) + moreTurns, of: map[int64]int{}}
 }
 
 // take waits for a turn of a user. Who has one calls end.

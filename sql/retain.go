@@ -13,9 +13,9 @@ import (
 const (
 	// maxRetired bounds the instances that one transaction deletes: a row each. Whoever comes meanwhile waits for it: with 128, and
 	// 2,048 rows of the others, a start's p99 rose to 1.8 times.
-	maxRetired = 32
+	maxRetired = 16
 	// maxRestRows bounds, about, the rows of tasks, attempts and events that one transaction deletes.
-	maxRestRows = 512
+	maxRestRows = 256
 )
 
 var retiredUpsert = &table{name: "retired", cols: []string{"workflow_id", "up_to"}}
