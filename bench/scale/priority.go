@@ -22,7 +22,7 @@ const (
 	lowWaiting, lowLeft = 16_000, 1000
 	// lowEvery is how often one of them gives its slot back, of which there are lowSlots on each of two workers: the machine is not
 	// busy with them. Tasks that each last as long would give them back in bursts, since all began together.
-	lowEvery = 2 * time.Millisecond
+	lowEvery = 4 * time.Millisecond
 	lowSlots = 64
 )
 
