@@ -22,6 +22,9 @@ const (
 	pollEvery = time.Second
 	// stepPause keeps the many ends of a wide backfill from being a step each.
 	stepPause = 20 * time.Millisecond
+	// datePause is what each date that was started adds to it, so that one master starts 400 dates a second at most. With 1,000, which is
+	// what two cores can do, a start of another project took a p99 of 17 ms in place of 5.
+	datePause = 2500 * time.Microsecond
 	// awayWait is the pause after the store did not answer.
 	awayWait = 300 * time.Millisecond
 	// pageSize is how many backfills are read at a time.
@@ -61,6 +64,7 @@ type Filler struct {
 	Config
 	log     hclog.Logger
 	awaited *ended.Watch // ends of workflows that matter to a backfill of this master
+	begun   int          // dates that the last Once has started
 }
 
 // New returns a Filler that does nothing before Run.
@@ -77,7 +81,7 @@ func (f *Filler) Run(ctx context.Context) error {
 	defer poll.Stop()
 	for {
 		more, err := f.Once(ctx)
-		wait := stepPause
+		wait := stepPause + time.Duration(f.begun)*datePause
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -105,6 +109,7 @@ func (f *Filler) Run(ctx context.Context) error {
 // Once takes each backfill of this master one step on; more says that one of them could start more at once. Run
 // calls it, and it must not be called beside Run. What stands against one holds up no other.
 func (f *Filler) Once(ctx context.Context) (more bool, err error) {
+	f.begun = 0
 	owned, _, ok := f.Slots.Begin()
 	if !ok {
 		return false, nil
@@ -149,6 +154,7 @@ func (f *Filler) step(ctx context.Context, id int64, workflows map[int64]struct{
 	}
 	if len(step.Started) > 0 {
 		f.log.Debug("dates started", "backfill", id, "count", len(step.Started))
+		f.begun += len(step.Started)
 		f.Started(step.Started)
 	}
 	for _, instance := range step.Stop {

@@ -119,3 +119,22 @@ func TestAnEndIsNoticedAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// Beside a backfill of very many short dates, the starts of others must find a processor.
+func TestBackfillsStartABoundedNumberOfDatesASecond(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		twenty := sql.BackfillStep{Started: make([]int64, 20), More: true}
+		s := &shelf{steps: map[int64]sql.BackfillStep{1: twenty, 3: twenty, 5: twenty}}
+		var started, none []int64
+		f := filler(s, &started, &none)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		if err := f.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		if n := len(started); n < 3000 || n > 4100 {
+			t.Errorf("%d dates in ten seconds, want nearly 400 a second", n)
+		}
+	})
+}
