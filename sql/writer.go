@@ -373,8 +373,8 @@ func (w *writer) try(ops []*operation) error {
 	return fmt.Errorf("gave up after %d tries: %w", maxTries, err)
 }
 
-// attempt writes the batch once. What a lone commit has seen is gone by for good where that does not hold, or where the answer
-// is lost: then its server may yet begin with it, and finds a row that is not as it was seen.
+// attempt writes the batch once, a lone commit by what it has seen. Where that does not hold, it asks. Where the answer is
+// lost, the next try asks: the server may yet begin with what it was sent, and must then find another row.
 func (w *writer) attempt(ops []*operation) error {
 	if len(ops) == 1 && ops[0].knows() {
 		err := w.attemptAs(ops, true)
