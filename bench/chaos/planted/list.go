@@ -70,7 +70,7 @@ func storeBugs() []bug {
 				// One that begins with its claim has its epoch among the same values.
 				{"master/intake/intake.go", `if c.Kind != sql.CommandStart || c.Lent`, `if c.Kind != "" || c.Lent`},
 				{commit, "		keys: []string{\"id\", \"owner_epoch\"},\n		cols: []string{\"id\", \"owner_epoch\", \"reason\",", "		keys: []string{\"id\"},\n		cols: []string{\"id\", \"reason\","},
-				{commit, `in.ID, o.commit.Epoch, string(in.Reason)`, `in.ID, string(in.Reason)`},
+				{commit, `append(*args, in.ID, o.commit.Epoch)`, `append(*args, in.ID)`},
 			},
 		},
 		{
@@ -87,14 +87,14 @@ func storeBugs() []bug {
 		},
 		{
 			name: "a claim leaves its command", promise: "I41", under: calm, shapes: "chain",
-			edits: []edit{{claim, "	if err := b.execIDs(ctx, `DELETE FROM command WHERE id IN (%s)`, taken); err != nil {", "	if err := b.execIDs(ctx, `DELETE FROM command WHERE id IN (%s) AND 1 = 0`, taken); err != nil {"}},
+			edits: []edit{{claim, "b.s.dial.deleteFrom(\"command\")+` WHERE id IN (%s)`", "b.s.dial.deleteFrom(\"command\")+` WHERE id IN (%s) AND 1 = 0`"}},
 		},
 		{
 			name: "a claim takes the instance from its owner", promise: "I43", under: deaths, shapes: "stopped,paused,chain",
 			edits: []edit{
 				{claim, `if !found || in.owner != "" {`, `if !found {`},
 				{claim, `WHERE owner = '' AND id IN (%s)`, `WHERE id IN (%s)`},
-				{claim, `DELETE FROM command WHERE id IN (%s)`, `DELETE FROM command WHERE kind <> 'start' AND id IN (%s)`},
+				{claim, "b.s.dial.deleteFrom(\"command\")+` WHERE id IN (%s)`", "b.s.dial.deleteFrom(\"command\")+` WHERE kind <> 'start' AND id IN (%s)`"},
 			},
 		},
 		{
