@@ -145,7 +145,7 @@ func (s *Server) problemOf(ctx context.Context, err error) *Problem {
 		s.log.Warn("request ran out of time", "request_id", requestID(ctx), "error", err)
 		return unavailable("the request took too long: try again")
 	case errors.Is(err, context.Canceled):
-		return unavailable("the request was cancelled")
+		return unavailable("the request was cancelled, as by a database that does not answer: try again")
 	}
 	s.log.Error("request failed", "request_id", requestID(ctx), "error", err)
 	return problem(http.StatusInternalServerError, "a fault of the server: its log has the request_id")
