@@ -21,10 +21,10 @@ const (
 )
 
 // What is counted ends at a bound of each state, of which three have instances here, so a small store is no measure for it:
-// some microseconds for each row that counts.
+// some microseconds for each row that counts. Each walk also reads the row at which it ends.
 var (
-	counted = bound{3 * 2 * sql.MaxCount, 10 * time.Millisecond}
-	drawn   = bound{3 * 3 * sql.MaxCounted, 40 * time.Millisecond}
+	counted = bound{3*2*sql.MaxCount + spareRows, 10 * time.Millisecond}
+	drawn   = bound{3*3*sql.MaxCounted + spareRows, 40 * time.Millisecond}
 )
 
 // list is one list and how it is asked for.
