@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/porpoise/porpoise/cmd/porpoise/client"
@@ -193,14 +195,26 @@ func (s *Site) Stop() error {
 	return errors.Join(append(wrong, os.RemoveAll(s.Dir))...)
 }
 
-// FreeAddress finds a loopback port that nobody listens on. Another process may take it
+// Ports below those that systems give to who asks for any, such as a client's end of each connection: one of those that was
+// free a moment ago may be anybody's by the time that a part wants it.
+const firstPort, ports = 10_000, 10_000
+
+// FreeAddress goes round them, from a place of this process's own.
+var (
+	ownPort  = rand.Uint32N(ports)
+	nextPort atomic.Uint32
+)
+
+// FreeAddress finds a loopback port that nobody listens on, and that it has not given lately. Another process may take it
 // before ours does; then the start fails and says so.
 func FreeAddress(ctx context.Context) (string, error) {
 	var config net.ListenConfig
-	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
+	var err error
+	for range ports {
+		var l net.Listener
+		if l, err = config.Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", firstPort+(ownPort+nextPort.Add(1))%ports)); err == nil {
+			return l.Addr().String(), l.Close()
+		}
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().String(), nil
+	return "", fmt.Errorf("find a free port: %w", err)
 }
