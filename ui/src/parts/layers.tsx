@@ -13,8 +13,8 @@ function press(event: KeyboardEvent): void {
   const top = layers.at(-1);
   if (!top?.heeds || event.key !== "Escape" || event.isComposing || event.defaultPrevented) return;
   const from = event.target instanceof Element ? event.target : undefined;
-  // A list that hangs open from a field, and the palette over all, are layers of their own.
-  if (from?.getAttribute("data-mantine-stop-propagation") === "true" || from?.closest(".mantine-Spotlight-content")) return;
+  // A list that hangs open from a field, and the palette over all, are layers of their own: that one also before it has the focus.
+  if (from?.getAttribute("data-mantine-stop-propagation") === "true" || document.querySelector(".mantine-Spotlight-content")) return;
   // Whatever of the page hears the key later knows that it has done its work.
   event.preventDefault();
   top.close();
