@@ -205,12 +205,15 @@ export const journeys = {
     await drawer.getByRole("button", { name: "Cancel" }).click();
     const question = page.getByRole("dialog", { name: /^Cancel backfill/ });
     await question.waitFor();
-    await page.keyboard.press("Control+k");
     const palette = page.getByPlaceholder("Go to a page, a workflow, a schedule, an instance id …");
-    await palette.waitFor();
-    await page.keyboard.press("Escape");
-    await palette.waitFor({ state: "hidden" });
-    await question.waitFor();
+    // The key may come when the palette is open and the question still has the focus.
+    for (const press of [() => question.dispatchEvent("keydown", { key: "Escape" }), () => page.keyboard.press("Escape")]) {
+      await page.keyboard.press("Control+k");
+      await palette.waitFor();
+      await press();
+      await palette.waitFor({ state: "hidden" });
+      await question.waitFor();
+    }
     await page.keyboard.press("Escape");
     await question.waitFor({ state: "hidden" });
     await page.waitForTimeout(300); // what closes has closed
