@@ -64,3 +64,14 @@ func TestADatabaseThatRefusesIsNotSilent(t *testing.T) {
 		<-done
 	})
 }
+
+func TestWhoIsCutOffByASilentDatabaseIsToldSo(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	for _, want := range []string{"the request was cancelled", "the database does not answer: try again"} {
+		if p := b.server.problemOf(t.Context(), context.Canceled); p.Status != 503 || p.Detail != want {
+			t.Errorf("the answer is %d %q, want 503 %q", p.Status, p.Detail, want)
+		}
+		b.server.patience.judge(false, true)
+	}
+}

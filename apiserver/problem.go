@@ -138,14 +138,14 @@ func (s *Server) problemOf(ctx context.Context, err error) *Problem {
 		return problem(http.StatusPreconditionFailed, "it was changed meanwhile: read it again")
 	case errors.Is(err, sql.ErrIdempotencyMismatch):
 		return wrongField(http.StatusUnprocessableEntity, "Idempotency-Key", "mismatch", "", "this Idempotency-Key was used for another request in the last 24 hours")
-	case errors.Is(err, sql.ErrUnavailable):
+	case errors.Is(err, sql.ErrUnavailable), errors.Is(err, context.Canceled) && s.patience.answering().Err() != nil:
 		s.log.Warn("database unavailable", "request_id", requestID(ctx), "error", err)
 		return unavailable("the database does not answer: try again")
 	case errors.Is(err, context.DeadlineExceeded):
 		s.log.Warn("request ran out of time", "request_id", requestID(ctx), "error", err)
 		return unavailable("the request took too long: try again")
 	case errors.Is(err, context.Canceled):
-		return unavailable("the request was cancelled, as by a database that does not answer: try again")
+		return unavailable("the request was cancelled")
 	}
 	s.log.Error("request failed", "request_id", requestID(ctx), "error", err)
 	return problem(http.StatusInternalServerError, "a fault of the server: its log has the request_id")

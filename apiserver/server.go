@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -166,7 +167,7 @@ func New(cfg Config) (*Server, error) {
 		followers: newFollowers(),
 		pulses:    newPulses(),
 		patience:  newPatience(cfg.Store.Ping, cfg.Logger.Named("apiserver")),
-		turns:     newTurns(),
+		turns:     newTurns(runtime.GOMAXPROCS(0)),
 		starting:  newRoom("starts", cfg.Logger.Named("apiserver")),
 		others:    newRoom("other changes", cfg.Logger.Named("apiserver")),
 	}

@@ -3,14 +3,13 @@ package apiserver
 import (
 	"context"
 	"net/http"
-	"runtime"
 	"slices"
 	"sync"
 )
 
 const (
-	// moreTurns is how many more requests that read many rows are let through at once than this process has processors: one user
-	// alone keeps at most half of these busy. A database on the same machine, or of the same size, is busy with as many: with eight
+	// moreTurns is how many more requests that read many rows are let through at once than this process has processors, two at least:
+	// one user alone keeps at most half of these busy. A database on the same machine, or of the same size, is busy with as many: with eight
 	// readers on two processors a start took 106 ms at the median instead of 5, and 7 with four turns.
 	moreTurns = 1
 	// maxInLine bounds those that wait for their turn.
@@ -34,8 +33,8 @@ type inLine struct {
 	in  chan struct{}
 }
 
-func newTurns() *turns {
-	return &turns{most: runtime.GOMAXPROCS(0) + moreTurns, of: map[int64]int{}}
+func newTurns(processors int) *turns {
+	return &turns{most: max(processors, 2) + moreTurns, of: map[int64]int{}}
 }
 
 // take waits for a turn of a user. Who has one calls end.

@@ -13,8 +13,7 @@ import (
 func TestWhoReadsManyListsLeavesTurnsToOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns()
-		turns.most = 4
+		turns := newTurns(3)
 		const loud, quiet = 1, 2
 		var all sync.WaitGroup
 		in := func(who int64) (end func()) {
@@ -52,10 +51,22 @@ func TestWhoReadsManyListsLeavesTurnsToOthers(t *testing.T) {
 	})
 }
 
+func TestOneUsersListsKeepHalfOfTheProcessorsBusy(t *testing.T) {
+	t.Parallel()
+	for processors, own := range map[int]int{1: 1, 2: 1, 4: 2, 16: 8} {
+		turns := newTurns(processors)
+		for turns.let(1) {
+		}
+		if turns.of[1] != own || !turns.let(2) {
+			t.Errorf("on %d processors one user has %d turns, want %d and one for the next", processors, turns.of[1], own)
+		}
+	}
+}
+
 func TestWhoGivesUpHisPlaceInTheLineIsAnsweredAndForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		turns := newTurns()
+		turns := newTurns(2)
 		turns.most = 2
 		if p := turns.take(t.Context(), 1); p != nil {
 			t.Fatal(p)
