@@ -237,7 +237,7 @@ func (d *dialect) byPrimary() string {
 }
 
 // deleteFrom begins a DELETE of rows that are looked for by primary key. MySQL and MariaDB read a small table whole instead, and lock
-// all of it: starts then wait for the claims, and 64 callers start a tenth less.
+// all of it: starts then wait for claims, in a flood 450 times for 4 ms within six seconds.
 func (d *dialect) deleteFrom(table string) string {
 	if d.mysql {
 		return "DELETE " + table + " FROM " + table + d.byPrimary()

@@ -286,30 +286,41 @@ func TestACommitThatNobodyWaitsForAnyMoreIsRefused(t *testing.T) {
 func TestACommitAsksWhereItsRowIsNotAsItWasSeen(t *testing.T) {
 	t.Parallel()
 	dsn := newMySQL(t, t.Name())
-	_, s, in := proxiedStore(t, dsn)
+	p, s, in := proxiedStore(t, dsn)
 	db, err := stdsql.Open("mysql", strings.TrimPrefix(dsn, "mysql:"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	seen := follow(t, s, in, nil)
-	for _, change := range []string{"write_id = write_id + 1", "listened = 1 - listened", "seq = seq + 1"} {
-		if _, err := db.ExecContext(t.Context(), "UPDATE workflow_instance SET "+change); err != nil {
+	change := func(set string) {
+		if _, err := db.ExecContext(t.Context(), "UPDATE workflow_instance SET "+set); err != nil {
 			t.Fatal(err)
 		}
-		if strings.HasPrefix(change, "seq") {
-			in.Seq++
-		}
-		seen = follow(t, s, in, seen)
 	}
-	for _, change := range []string{"owner_epoch = owner_epoch + 1", "owner = ''"} {
-		if _, err := db.ExecContext(t.Context(), "UPDATE workflow_instance SET "+change); err != nil {
-			t.Fatal(err)
-		}
+	for _, c := range []struct {
+		set, back string
+		lost      bool
+	}{
+		{set: "write_id = write_id + 1"},
+		{set: "listened = 1", back: "listened = 0"},
+		{set: "seq = seq + 1", back: "seq = seq - 1"},
+		{set: "owner_epoch = owner_epoch + 1", back: "owner_epoch = owner_epoch - 1", lost: true},
+		{set: "owner = ''", back: "owner = 'm:1'", lost: true},
+	} {
+		seen := follow(t, s, in, nil)
 		step := benchStep(in)
 		step.Seen = seen
-		if err := s.Commit(t.Context(), []sql.Transition{step})[0]; !errors.Is(err, sql.ErrNotOwner) {
-			t.Errorf("after %s: %v, want that it has another owner", change, err)
+		change(c.set)
+		before := p.trips.Load()
+		err := s.Commit(t.Context(), []sql.Transition{step})[0]
+		if c.lost != errors.Is(err, sql.ErrNotOwner) || !c.lost && err != nil {
+			t.Errorf("after %s: %v, lost %v", c.set, err, c.lost)
+		}
+		if p.trips.Load() == before+1 {
+			t.Errorf("after %s it asked nothing", c.set)
+		}
+		if c.back != "" {
+			change(c.back)
 		}
 	}
 }

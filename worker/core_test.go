@@ -342,7 +342,6 @@ func TestAJumpOfTheWallClockChangesNothing(t *testing.T) {
 	}
 }
 
-// Requirement F63: under 5 % of free disk no work is asked for, over 10 % again.
 func TestACallThatIsSoonOverIsToldOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -377,6 +376,7 @@ func TestACallThatIsSoonOverIsToldOnce(t *testing.T) {
 	}
 }
 
+// Requirement F63: under 5 % of free disk no work is asked for, over 10 % again.
 func TestANearlyFullDiskTakesNoWork(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)
