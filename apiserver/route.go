@@ -148,6 +148,9 @@ func (sp *spec) errors() []int {
 	if !sp.safe() {
 		codes = append(codes, http.StatusConflict)
 	}
+	if sp.starts {
+		codes = append(codes, http.StatusTooManyRequests)
+	}
 	sort.Ints(codes)
 	return codes
 }

@@ -69,6 +69,8 @@ type Config struct {
 	// LeastInterval is the shortest time between two fires that a schedule may be saved with; zero is a second, the grain
 	// of cron. Those that are saved already fire on.
 	LeastInterval time.Duration
+	// SurgeStarts is how many starts a second projects get together beyond their own, while another one keeps to its own; zero is no bound.
+	SurgeStarts int
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 
@@ -112,6 +114,7 @@ type Server struct {
 	pulses    *pulses
 	patience  *patience
 	turns     *turns
+	surges    *surges
 	starting  *room // of starts
 	others    *room // of all other requests with a body
 
@@ -168,13 +171,16 @@ func New(cfg Config) (*Server, error) {
 		pulses:    newPulses(),
 		patience:  newPatience(cfg.Store.Ping, cfg.Logger.Named("apiserver")),
 		turns:     newTurns(runtime.GOMAXPROCS(0)),
+		surges:    newSurges(cfg.SurgeStarts, cfg.Logger.Named("apiserver")),
 		starting:  newRoom("starts", cfg.Logger.Named("apiserver")),
 		others:    newRoom("other changes", cfg.Logger.Named("apiserver")),
 	}
 	s.audit = newAuditor(cfg.Store, s.log, s.metrics.audited)
 	s.streams.open = map[int64]int{}
 	s.workflows = newFresh(s.locate)
-	s.metrics.own.MustRegister(newMeasures(s), newTimerMeasures(s))
+	s.metrics.own.MustRegister(newMeasures(s), newTimerMeasures(s), prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "porpoise_api_starts_in_line", Help: "Starts that wait because their project starts more than others.",
+	}, func() float64 { return float64(s.surges.waiting()) }))
 	if err := s.route(); err != nil {
 		return nil, err
 	}

@@ -64,6 +64,7 @@ type parts struct {
 	retention   master.Retention
 	planning    planning
 	frequency   frequency
+	surges      surges
 	node        string
 	incarnation string
 	predecessor string // the incarnation that this one follows in the data folder
@@ -396,8 +397,8 @@ func (p *parts) startAPI(ctx context.Context, w web, listen, advertise string) (
 		Store: p.store, Logs: logServer, Hints: watcher, Events: watcher, Cluster: cluster, Workers: workers{p.registry, logServer},
 		Masters: watcher, Keys: p.keys, Node: p.node, Refusals: refusals, Logger: p.log, Secrets: p.key, Egress: p.egress,
 		BasePath: w.BasePath, Console: console, SecureCookies: w.SecureCookies, TrustProxy: w.TrustProxy, Version: version(), Made: p.made,
-		LeastInterval: p.frequency.LeastInterval,
-		SetUp:         p.dropPassword, Balancer: cluster, Leases: apiserver.Leases{Master: master.DefaultTTL, Worker: lease.Length},
+		LeastInterval: p.frequency.LeastInterval, SurgeStarts: p.surges.SurgeStarts,
+		SetUp: p.dropPassword, Balancer: cluster, Leases: apiserver.Leases{Master: master.DefaultTTL, Worker: lease.Length},
 		Settings: p.settings, Demo: p.demonstrated(),
 	})
 	if err != nil {

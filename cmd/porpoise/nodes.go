@@ -107,7 +107,7 @@ func runAPIServer(ctx context.Context, c *cli, cfg *apiserverConfig) error {
 		if err := p.bind(ctx, false); err != nil {
 			return err
 		}
-		p.egress, p.frequency, p.settings = cfg.rule(), cfg.frequency, c.settings
+		p.egress, p.frequency, p.surges, p.settings = cfg.rule(), cfg.frequency, cfg.surges, c.settings
 		kind, _, _ := strings.Cut(cfg.Database, ":")
 		p.made = apiserver.Made{Mode: "cluster", Database: kind, Registry: "etcd", ClusterID: p.cluster.ID}
 		api, err := p.startAPI(ctx, cfg.web, cfg.RPC, cfg.Advertise)

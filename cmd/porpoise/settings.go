@@ -118,6 +118,26 @@ func loopback(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
+// surges is how many starts an apiserver lets through.
+type surges struct {
+	SurgeStarts int `key:"surge-starts" about:"starts a second that projects with more than 100 get together beyond these, while another project starts less; 0 is no bound"`
+}
+
+const (
+	// surgeStartsPerCore leave the p99 of another project's starts within twice of what it is alone: docs/performance.md.
+	surgeStartsPerCore = 50
+	maxSurgeStarts     = 1_000_000
+)
+
+func defaultSurges() surges { return surges{SurgeStarts: surgeStartsPerCore * runtime.NumCPU()} }
+
+func (s *surges) check() []error {
+	if s.SurgeStarts < 0 || s.SurgeStarts > maxSurgeStarts {
+		return []error{fmt.Errorf("surge-starts: %d is not within 0 and %d", s.SurgeStarts, maxSurgeStarts)}
+	}
+	return nil
+}
+
 // standaloneConfig is everything about porpoise standalone.
 type standaloneConfig struct {
 	logging
@@ -127,6 +147,7 @@ type standaloneConfig struct {
 	history
 	planning
 	frequency
+	surges
 	Data       string        `key:"data" about:"folder of everything that is kept; one process at a time"`
 	RPC        string        `key:"rpc" about:"address for further workers; port 0 is any"`
 	Advertise  string        `key:"advertise" about:"host:port under which further workers reach it; default the host's name and rpc's port"`
@@ -143,7 +164,7 @@ type standaloneConfig struct {
 func defaultStandalone() *standaloneConfig {
 	return &standaloneConfig{
 		logging: logging{LogLevel: "info"}, web: web{HTTP: "127.0.0.1:8080"}, beats: defaultBeats(), outward: defaultOutward(), history: defaultHistory(), Data: "./porpoise-data", RPC: "127.0.0.1:0",
-		planning: defaultPlanning(), frequency: defaultFrequency(),
+		planning: defaultPlanning(), frequency: defaultFrequency(), surges: defaultSurges(),
 		Slots: defaultSlots(), DrainFor: standaloneDrain, Examples: true, DemoRestart: demoRestart,
 	}
 }
@@ -161,6 +182,7 @@ func (c *standaloneConfig) Check() []error {
 	wrong = append(wrong, c.history.check()...)
 	wrong = append(wrong, c.planning.check()...)
 	wrong = append(wrong, c.frequency.check()...)
+	wrong = append(wrong, c.surges.check()...)
 	if c.Demo && c.Relaxed {
 		wrong = append(wrong, fmt.Errorf("demo, relaxed: the masters of a demo write like those of a cluster: give one of them"))
 	}
@@ -451,12 +473,13 @@ type apiserverConfig struct {
 	etcdAccess
 	outward
 	frequency
+	surges
 }
 
 func defaultAPIServer() *apiserverConfig {
 	return &apiserverConfig{
 		logging: logging{LogLevel: "info"}, node: node{Data: "./porpoise-apiserver"}, web: web{HTTP: "127.0.0.1:8080"},
-		listener: listener{RPC: "0.0.0.0:7071"}, outward: defaultOutward(), frequency: defaultFrequency(),
+		listener: listener{RPC: "0.0.0.0:7071"}, outward: defaultOutward(), frequency: defaultFrequency(), surges: defaultSurges(),
 	}
 }
 
@@ -468,7 +491,8 @@ func (c *apiserverConfig) Check() []error {
 	wrong = append(wrong, c.database.check()...)
 	wrong = append(wrong, c.etcdAccess.check()...)
 	wrong = append(wrong, c.outward.check()...)
-	return append(wrong, c.frequency.check()...)
+	wrong = append(wrong, c.frequency.check()...)
+	return append(wrong, c.surges.check()...)
 }
 
 // migrateConfig is everything about porpoise migrate.

@@ -86,6 +86,7 @@ func runStandalone(ctx context.Context, c *cli, cfg *standaloneConfig) error {
 			p.processes = newProcesses()
 		}
 		p.egress, p.retention, p.planning, p.frequency = cfg.rule(), cfg.retention(), cfg.planning, cfg.frequency
+		p.surges = cfg.surges
 		if !cfg.Demo {
 			if err := p.startMaster(ctx, cfg.RPC, cfg.Advertise, 1, 0); err != nil {
 				return err

@@ -187,6 +187,10 @@ export const settingWords: Readonly<Record<string, Record<Language, string>>> = 
     en: "attempts that run at once",
     "zh-CN": "同时运行的尝试数",
   },
+  "surge-starts": {
+    en: "starts a second that projects with more than 100 get together beyond these, while another project starts less; 0 is no bound",
+    "zh-CN": "当有其他项目启动较少时，每秒启动超过 100 次的项目在此之外合计可得的每秒启动数；0 表示不限",
+  },
   "supervise-every": {
     en: "how often the supervisor looks for what is stuck, while this master is it",
     "zh-CN": "本 master 担任监督者时检查卡住任务的间隔",
