@@ -153,12 +153,20 @@ func loudly(s *site.Site) crowd.Place {
 func (m *measure) besideFlood(ctx context.Context) error { return m.beside(ctx, m.flood(ctx)) }
 
 func (m *measure) flood(ctx context.Context) noises {
+	var had int64
+	var took time.Duration
 	return noises{
 		what:    fmt.Sprintf("another project's flood of starts by %d callers", loudCallers),
 		prepare: func(s *site.Site) error { return loudly(s).Save(ctx, crowd.Chain(1, "noop", ""), nil) },
 		meanwhile: func(ctx context.Context, s *site.Site) error {
-			_, err := crowd.Calls(ctx, loudCallers, func() *crowd.Caller { return crowd.NewStarter(s, loud, noise) }, func(int64) bool { return ctx.Err() == nil })
+			began := time.Now()
+			n, err := crowd.Calls(ctx, loudCallers, func() *crowd.Caller { return crowd.NewStarter(s, loud, noise) }, func(int64) bool { return ctx.Err() == nil })
+			had, took = n, time.Since(began)
 			return err
+		},
+		then: func(context.Context, *site.Site) (figures.Row, error) {
+			rate := float64(had) / took.Seconds()
+			return figures.Row{What: "the same: starts of the flood meanwhile", Ours: fmt.Sprintf("%.0f/s", rate), N: int(had), Value: rate}, nil
 		},
 	}
 }
