@@ -104,7 +104,7 @@ func (s *surges) enter(project int64) (*starter, chan struct{}, *Problem) {
 		return p, nil, nil
 	}
 	p.beyond = now
-	if !inLine && !s.calmer(now) {
+	if !inLine && !s.someCalm(now) {
 		return p, nil, nil
 	}
 	if !inLine {
@@ -152,9 +152,9 @@ func (p *starter) letOne() {
 	p.wait = p.wait[1:]
 }
 
-// calmer says whether a project starts something and keeps to its own, and forgets those that no longer start anything.
+// someCalm says whether a project starts something and keeps to its own, and forgets those that no longer start anything.
 // The caller holds the lock.
-func (s *surges) calmer(now time.Time) bool {
+func (s *surges) someCalm(now time.Time) bool {
 	if now.Sub(s.looked) < surgeStep {
 		return s.calm
 	}
@@ -176,7 +176,7 @@ func (s *surges) step() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	held := s.calmer(now)
+	held := s.someCalm(now)
 	for _, p := range s.line {
 		for len(p.wait) > 0 && (!held || p.pay(now)) {
 			p.letOne()

@@ -242,7 +242,7 @@ func TestListsOfAMillionInstancesWalkAnIndexOnSQLite(t *testing.T) {
 }
 
 func queryPlan(t *testing.T, s *Store, query string, args []any) []string {
-	rows, err := s.read.QueryContext(context.Background(), "EXPLAIN QUERY PLAN "+query, args...)
+	rows, err := s.read.QueryContext(context.Background(), "EXPLAIN QUERY PLAN "+steady(query), args...)
 	if err != nil {
 		t.Errorf("explain %s: %v", query, err)
 		return nil

