@@ -132,7 +132,8 @@ func (s *Store) Close() error {
 // Ping asks the database for a sign of life; ErrUnavailable when there is none, and while it takes no
 // writes: once one was refused for that, Ping writes itself until it is taken.
 func (s *Store) Ping(ctx context.Context) error {
-	if err := s.db.PingContext(ctx); err != nil {
+	// Not by the writer's connection, of which SQLite has only one: a long commit would look like a database that hangs.
+	if err := s.read.PingContext(ctx); err != nil {
 		return fmt.Errorf("ping database: %w: %w", ErrUnavailable, err)
 	}
 	if !s.readsOnly.Load() {
