@@ -15,8 +15,7 @@ import (
 const (
 	// ownStarts a second are every project's own, ownBurst of them at once: they wait for nobody.
 	ownStarts, ownBurst = 100, 20
-	// surgeStep is how often starts of the line go on. Those of one step share their commits: one by one they cost several times as
-	// much of the processors.
+	// surgeStep is how often starts of the line go on. What others notice differs little between 5 and 40 ms: docs/performance.md.
 	surgeStep = 10 * time.Millisecond
 	// lately is how long after its last start a project still counts as one that starts something, and calmAfter how long it must not
 	// have wanted more than its own.

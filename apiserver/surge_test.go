@@ -17,7 +17,6 @@ import (
 
 // starters starts what projects want, and counts it.
 type starters struct {
-	t      *testing.T
 	surges *surges
 	all    sync.WaitGroup
 	had    map[int64]*atomic.Int64
@@ -25,10 +24,15 @@ type starters struct {
 	end    func()
 }
 
-func newStarters(t *testing.T, rate int) *starters {
-	c := &starters{t: t, surges: newSurges(rate, hclog.NewNullLogger()), had: map[int64]*atomic.Int64{}}
-	c.on, c.end = context.WithCancel(t.Context())
-	return c
+// held runs a test in virtual time, with starters that are held to a rate.
+func held(t *testing.T, rate int, test func(*testing.T, *starters)) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &starters{surges: newSurges(rate, hclog.NewNullLogger()), had: map[int64]*atomic.Int64{}}
+		c.on, c.end = context.WithCancel(t.Context())
+		test(t, c)
+		c.over()
+	})
 }
 
 // callers of a project start one instance after the other, each of them every so often.
@@ -72,9 +76,7 @@ func about(got, want int64) bool { return got >= want-want/10 && got <= want+wan
 const surgeRate = 150
 
 func TestASurgeWaitsWhileAnotherProjectStartsLittle(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := newStarters(t, surgeRate)
+	held(t, surgeRate, func(t *testing.T, c *starters) {
 		const loud, quiet = 1, 2
 		c.callers(loud, 64, 10*time.Millisecond)
 		if n := c.within(time.Second)[loud]; !about(n, 6400) {
@@ -89,15 +91,13 @@ func TestASurgeWaitsWhileAnotherProjectStartsLittle(t *testing.T) {
 		if !about(n[quiet], 500) {
 			t.Errorf("who starts little gets %d starts, want all 500", n[quiet])
 		}
-		c.over()
 	})
 }
 
 func TestWhoStartsLittleNeverWaits(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := newStarters(t, surgeRate)
+	held(t, surgeRate, func(t *testing.T, c *starters) {
 		c.callers(1, 64, 10*time.Millisecond)
+		c.callers(3, 1, time.Second) // whoever wants more than his own waits for this one
 		for range 1000 {
 			time.Sleep(time.Second / ownStarts)
 			before := time.Now()
@@ -105,14 +105,11 @@ func TestWhoStartsLittleNeverWaits(t *testing.T) {
 				t.Fatalf("a start of who starts little waited %s, and was answered %v", time.Since(before), p)
 			}
 		}
-		c.over()
 	})
 }
 
 func TestSeveralSurgesShare(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := newStarters(t, surgeRate)
+	held(t, surgeRate, func(t *testing.T, c *starters) {
 		c.callers(1, 64, 10*time.Millisecond)
 		c.callers(2, 16, 10*time.Millisecond)
 		c.callers(3, 256, 10*time.Millisecond)
@@ -128,14 +125,11 @@ func TestSeveralSurgesShare(t *testing.T) {
 				t.Errorf("surge %d gets %d starts in ten seconds, want its part, %d", project, n[project], want)
 			}
 		}
-		c.over()
 	})
 }
 
 func TestASurgeGoesOnOnceOthersAreSilent(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := newStarters(t, surgeRate)
+	held(t, surgeRate, func(t *testing.T, c *starters) {
 		if p := c.surges.take(t.Context(), 2); p != nil {
 			t.Fatal(p)
 		}
@@ -157,9 +151,7 @@ func TestASurgeGoesOnOnceOthersAreSilent(t *testing.T) {
 }
 
 func TestTheLineOfASurgeIsBounded(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := newStarters(t, surgeRate)
+	held(t, surgeRate, func(t *testing.T, c *starters) {
 		if p := c.surges.take(t.Context(), 2); p != nil {
 			t.Fatal(p)
 		}
@@ -193,9 +185,7 @@ func TestTheLineOfASurgeIsBounded(t *testing.T) {
 }
 
 func TestWhoLeavesTheLineOfASurgeTakesNobodysTurn(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := newStarters(t, 100) // one start a step
+	held(t, 100, func(t *testing.T, c *starters) {
 		for range ownBurst {
 			if p := c.surges.take(t.Context(), 1); p != nil {
 				t.Fatal(p)
@@ -234,16 +224,13 @@ func TestWhoLeavesTheLineOfASurgeTakesNobodysTurn(t *testing.T) {
 }
 
 func TestWithoutABoundNobodyWaits(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c := newStarters(t, 0)
+	held(t, 0, func(t *testing.T, c *starters) {
 		c.callers(2, 1, time.Second)
 		c.callers(1, 64, 10*time.Millisecond)
 		time.Sleep(calmAfter + time.Second)
 		if n := c.within(time.Second)[1]; !about(n, 6400) {
 			t.Errorf("without a bound a surge gets %d starts a second, want all 6400", n)
 		}
-		c.over()
 	})
 }
 
