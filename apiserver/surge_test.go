@@ -143,7 +143,8 @@ func TestASurgeGoesOnOnceOthersAreSilent(t *testing.T) {
 		if n := c.within(time.Second)[1]; !about(n, 6400) {
 			t.Errorf("once the other one is silent a surge gets %d starts a second, want all 6400", n)
 		}
-		c.over()
+		c.surges.mu.Lock()
+		defer c.surges.mu.Unlock()
 		if n := len(c.surges.of); n != 1 {
 			t.Errorf("%d projects are remembered, want the one that starts something", n)
 		}
@@ -178,7 +179,7 @@ func TestTheLineOfASurgeIsBounded(t *testing.T) {
 		if took := time.Since(began); took > longestLine+time.Second {
 			t.Errorf("the last of the line waited %s", took)
 		}
-		if len(c.surges.line) != 0 || len(c.surges.of[1].wait) != 0 {
+		if c.surges.waiting() != 0 {
 			t.Error("somebody is left in the line")
 		}
 	})
