@@ -115,8 +115,8 @@ func (s *Server) callSchedule(ctx context.Context, in *callSchedule) (*takenCall
 	if err != nil {
 		return nil, err
 	}
-	if p := s.surges.take(ctx, sch.ProjectID); p != nil {
-		return nil, p
+	if err := s.surges.take(ctx, sch.ProjectID); err != nil {
+		return nil, err
 	}
 	taken, err := s.store.CallSchedule(ctx, sch, sql.Call{ID: in.Call, Signature: in.Signature, Params: given}, s.cfg.Node)
 	switch {

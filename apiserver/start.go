@@ -245,8 +245,8 @@ func location(timezone string) (*time.Location, []dag.FieldError) {
 
 // start writes the wish, and only then tells anybody.
 func (s *Server) start(ctx context.Context, start sql.Start) (*startedAnswer, error) {
-	if p := s.surges.take(ctx, start.ProjectID); p != nil {
-		return nil, p
+	if err := s.surges.take(ctx, start.ProjectID); err != nil {
+		return nil, err
 	}
 	got, existed, err := s.store.Start(ctx, start)
 	if err == nil {

@@ -65,14 +65,14 @@ func (s *surges) waiting() int {
 	return n
 }
 
-// take waits until a project may start one instance more.
-func (s *surges) take(ctx context.Context, project int64) *Problem {
+// take waits until a project may start one instance more. Its error is a Problem where too many wait already, and that of ctx.
+func (s *surges) take(ctx context.Context, project int64) error {
 	if s.rate == 0 {
 		return nil
 	}
-	of, w, p := s.enter(project)
+	of, w, err := s.enter(project)
 	if w == nil {
-		return p
+		return err
 	}
 	select {
 	case <-w:
@@ -84,11 +84,11 @@ func (s *surges) take(ctx context.Context, project int64) *Problem {
 	if i := slices.Index(of.wait, w); i >= 0 {
 		of.wait = slices.Delete(of.wait, i, i+1)
 	}
-	return unavailable("the request took too long: try again")
+	return ctx.Err()
 }
 
-// enter returns what is closed when the start may go on; nil is at once, unless there is a Problem.
-func (s *surges) enter(project int64) (*starter, chan struct{}, *Problem) {
+// enter returns what is closed when the start may go on; nil is at once, unless there is an error.
+func (s *surges) enter(project int64) (*starter, chan struct{}, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
