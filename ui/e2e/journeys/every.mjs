@@ -170,6 +170,8 @@ async function wait({ server, page, check }, name, path, wrong) {
   await skeleton.waitFor({ timeout: 10_000 }).catch(() => wrong.push(`${name}, loading: nothing says so`));
   wrong.push(...(await check(page, `${name}, loading`)));
   await narrow(page, (what) => wrong.push(`${name}, loading: ${what}`), [390]);
+  // What the stream has brought meanwhile is not all.
+  if (!(await skeleton.isVisible())) wrong.push(`${name}, loading: nothing says so any more`);
   await go();
   await complete(page, path);
 }

@@ -6,7 +6,7 @@ import { memo } from "react";
 import { type Pulse, type PulseWorker, pulseQuery, type RunningTask, resumeWorker, runningTasksQuery } from "../api/cluster";
 import { byGroup, type Samples, usual } from "../domain/cluster/nodes";
 import { useSay } from "../i18n";
-import { ErrorView } from "../parts/ErrorView";
+import { ErrorView, SkeletonRows } from "../parts/ErrorView";
 import { RowMenu } from "../parts/RowMenu";
 import type { ClusterSearch } from "../searchCluster";
 import { Heard } from "./Heard";
@@ -75,8 +75,8 @@ export function WorkersTab({ pulse, loads, search, set, why }: Props) {
                     set={set}
                     why={why}
                   />
-                  {search.w === w.name && (
-                    <WorkerTasks name={w.name} tasks={tasks.get(w.name) ?? none} hidden={running.data?.hidden ?? 0} />
+                  {search.w === w.name && running.data && (
+                    <WorkerTasks name={w.name} tasks={tasks.get(w.name) ?? none} hidden={running.data.hidden ?? 0} />
                   )}
                 </li>
               ))}
@@ -84,6 +84,8 @@ export function WorkersTab({ pulse, loads, search, set, why }: Props) {
           </section>
         );
       })}
+      {/* The workers come by the stream, their tasks do not. */}
+      {running.isPending && <SkeletonRows rows={1} />}
     </div>
   );
 }
